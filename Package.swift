@@ -1,0 +1,61 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One set of sources, two ways to build them:
+//   swift build -c release --traits Embedded --product boxretry   the shipped library: Embedded Swift, no runtime
+//   swift test                                                    the same sources as ordinary Swift, with all checks
+// Every setting that only the shipped library needs hangs on the trait: linker flags and sanitizers exclude each other.
+let shipped: BuildSettingCondition = .when(traits: ["Embedded"])
+
+let swiftSettings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableExperimentalFeature("Embedded", shipped),
+    .unsafeFlags(["-wmo", "-Xfrontend", "-function-sections"], shipped),
+]
+
+let cSettings: [CSetting] = [
+    .unsafeFlags(["-std=gnu11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fvisibility=hidden"]),
+    .unsafeFlags(["-ffunction-sections", "-fdata-sections", "-ftls-model=initial-exec"], shipped),
+]
+
+func linker(_ options: String...) -> [String] {
+    options.flatMap { ["-Xlinker", $0] }
+}
+
+let linkerSettings: [LinkerSetting] = [
+    .unsafeFlags(
+        ["-use-ld=lld"]
+            + linker("-soname=libboxretry.so.0", "--version-script=abi/boxretry.map", "--no-undefined-version")
+            + linker("-z", "defs", "-z", "now", "-z", "relro", "-z", "noexecstack", "-z", "nodelete")
+            + linker("--gc-sections", "-Bsymbolic", "--as-needed"),
+        shipped)
+]
+
+let package = Package(
+    name: "boxretry",
+    products: [
+        .library(name: "boxretry", type: .dynamic, targets: ["BoxRetry"])
+    ],
+    traits: [
+        .trait(name: "Embedded", description: "Build the shipped library: Embedded Swift, no Swift runtime.")
+    ],
+    targets: [
+        // The public header, as Swift sees it.
+        .systemLibrary(name: "CBoxRetry", path: "include"),
+        // All C that is not in a header of somebody else.
+        .target(name: "CShims", cSettings: cSettings + [.headerSearchPath("../../include")]),
+        // Decisions: pure, imports nothing.
+        .target(name: "RetryCore", swiftSettings: swiftSettings),
+        // What touches the world: time, threads, libcurl.
+        .target(name: "CurlEngine", dependencies: ["RetryCore", "CShims"], swiftSettings: swiftSettings),
+        // The C interface.
+        .target(
+            name: "BoxRetry", dependencies: ["RetryCore", "CurlEngine", "CShims", "CBoxRetry"],
+            swiftSettings: swiftSettings, linkerSettings: linkerSettings),
+        .testTarget(name: "RetryCoreTests", dependencies: ["RetryCore"], swiftSettings: [.swiftLanguageMode(.v6)]),
+        .testTarget(
+            name: "BoxRetryTests", dependencies: ["BoxRetry", "RetryCore", "CBoxRetry"],
+            swiftSettings: [.swiftLanguageMode(.v6)]),
+    ]
+)

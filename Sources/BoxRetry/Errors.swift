@@ -1,0 +1,103 @@
+import CBoxRetry
+import CShims
+import RetryCore
+
+/// Why a function of the C interface did not do what it was asked to. Making one sets the thread's error detail.
+struct Failure: Error {
+    let error: boxretry_error
+
+    private init(_ error: Int) {
+        self.error = boxretry_error(error)
+    }
+
+    /// `argument.field: why`
+    static func invalidArgument(_ argument: StaticString, _ field: StaticString?, _ why: StaticString) -> Failure {
+        shim_detail_set(argument.cString, field?.cString, why.cString)
+        return Failure(BOXRETRY_ERROR_INVALID_ARGUMENT)
+    }
+
+    static func invalidArgument(_ argument: StaticString, _ why: StaticString) -> Failure {
+        invalidArgument(argument, nil, why)
+    }
+
+    /// `argument.field: why, but is value`
+    static func invalidArgument(
+        _ argument: StaticString, _ field: StaticString?, _ why: StaticString, is value: Int64
+    ) -> Failure {
+        shim_detail_set_integer(argument.cString, field?.cString, why.cString, value)
+        return Failure(BOXRETRY_ERROR_INVALID_ARGUMENT)
+    }
+
+    static func invalidArgument(_ argument: StaticString, _ why: StaticString, is value: Double) -> Failure {
+        shim_detail_set_real(argument.cString, nil, why.cString, value)
+        return Failure(BOXRETRY_ERROR_INVALID_ARGUMENT)
+    }
+
+    static func invalidArgument(_ argument: StaticString, _ option: InvalidOption) -> Failure {
+        let (field, why) = (option.field.cString, option.requirement.cString)
+        switch option.value {
+        case .integer(let value): shim_detail_set_integer(argument.cString, field, why, value)
+        case .real(let value): shim_detail_set_real(argument.cString, field, why, value)
+        }
+        return Failure(BOXRETRY_ERROR_INVALID_ARGUMENT)
+    }
+
+    static var outOfMemory: Failure { Failure(BOXRETRY_ERROR_OUT_OF_MEMORY, "memory could not be had") }
+    static var notUsable: Failure {
+        Failure(BOXRETRY_ERROR_NOT_USABLE, "value: is no number, no list of numbers, and no HTTP date")
+    }
+    static func callbackFailed(_ failure: StrategyFailure) -> Failure {
+        Failure(BOXRETRY_ERROR_CALLBACK_FAILED, failure.why)
+    }
+    static func inCallback(_ why: StaticString) -> Failure { Failure(BOXRETRY_ERROR_IN_CALLBACK, why) }
+    static func forked(_ argument: StaticString) -> Failure {
+        shim_detail_set(argument.cString, nil, "was made before fork(), in the parent process")
+        return Failure(BOXRETRY_ERROR_FORKED)
+    }
+    static var closed: Failure { Failure(BOXRETRY_ERROR_CLOSED, "the clock was freed while this call waited on it") }
+    static var ended: Failure { Failure(BOXRETRY_ERROR_ENDED, "loop: has already given its last decision") }
+    static var waitTimeout: Failure { Failure(BOXRETRY_ERROR_WAIT_TIMEOUT, "timeout_ms: has passed") }
+
+    private init(_ error: Int, _ detail: StaticString) {
+        self.init(error)
+        shim_detail_set(nil, nil, detail.cString)
+    }
+}
+
+extension StaticString {
+    /// The text as C wants it; a StaticString ends in NUL.
+    var cString: UnsafePointer<CChar> {
+        UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
+    }
+}
+
+/// Runs the body of a function of the C interface, and turns what it throws into what the function answers.
+@inline(__always)
+func answer(_ body: () throws(Failure) -> Void) -> boxretry_error {
+    do throws(Failure) {
+        try body()
+        return boxretry_error(BOXRETRY_OK)
+    } catch {
+        return error.error
+    }
+}
+
+/// What a blocking function begins with (K4).
+func refuseInCallback() throws(Failure) {
+    guard !shim_in_callback() else { throw .inCallback("this would block, inside a callback of the library") }
+}
+
+@_cdecl("boxretry_error_name") @implementation
+public func boxretry_error_name(_ error: boxretry_error) -> UnsafePointer<CChar>! {
+    shim_error_name(error)
+}
+
+@_cdecl("boxretry_error_text") @implementation
+public func boxretry_error_text(_ error: boxretry_error) -> UnsafePointer<CChar>! {
+    shim_error_text(error)
+}
+
+@_cdecl("boxretry_last_error_detail") @implementation
+public func boxretry_last_error_detail() -> UnsafePointer<CChar>! {
+    shim_detail()
+}

@@ -1,0 +1,71 @@
+import CBoxRetry
+import RetryCore
+
+extension boxretry_request: SizedStruct {
+    static var defaults: boxretry_request {
+        boxretry_request(
+            struct_size: MemoryLayout<boxretry_request>.size, method: nil, url: nil, headers: nil, header_count: 0,
+            body: nil, body_length: 0, user_pointer: nil, retry_safety: Int32(BOXRETRY_SAFETY_BY_METHOD), reserved: 0)
+    }
+
+    static var firstSize: Int { 56 }
+}
+
+extension RequestDescription {
+    /// Borrows a caller's request.
+    init(reading pointer: UnsafePointer<boxretry_request>) throws(Failure) {
+        let request = try boxretry_request.read(pointer, "request")
+        guard let safety = Safety(rawValue: request.retry_safety) else {
+            throw .invalidArgument("request", "retry_safety", "is none", is: Int64(request.retry_safety))
+        }
+        guard request.reserved == 0 else { throw .invalidArgument("request", "reserved", "must be 0") }
+        guard request.body != nil || request.body_length == 0 else {
+            throw .invalidArgument("request", "body", "is NULL, but has a length")
+        }
+        self.init(
+            method: request.method, url: request.url,
+            headers: try HeaderList(reading: request.headers, request.header_count, "request"),
+            body: request.body, bodyLength: request.body_length, userPointer: request.user_pointer, safety: safety)
+    }
+
+    /// The request as custom strategies see it.
+    var cRequest: boxretry_request {
+        boxretry_request(
+            struct_size: MemoryLayout<boxretry_request>.size, method: method, url: url, headers: headers.cHeaders,
+            header_count: headers.count, body: body, body_length: bodyLength, user_pointer: userPointer,
+            retry_safety: safety.rawValue, reserved: 0)
+    }
+}
+
+extension HeaderList {
+    /// Borrows a caller's headers: each is two pointers, and that is how the core sees them.
+    @inline(__always)
+    init(
+        reading headers: UnsafePointer<boxretry_header>?, _ count: Int, _ argument: StaticString
+    ) throws(Failure) {
+        guard count != 0 else {
+            self = .empty
+            return
+        }
+        guard count > 0, count <= Self.maximumCount else {
+            throw .invalidArgument(argument, "header_count", "must be at most 65536")
+        }
+        guard let headers else { throw .invalidArgument(argument, "headers", "is NULL, but has a count") }
+        let pairs = UnsafeRawPointer(headers).assumingMemoryBound(to: UnsafePointer<CChar>?.self)
+        guard let list = HeaderList(pairs: pairs, count: count) else {
+            throw .invalidArgument(argument, "headers", "have a name or a value that is NULL")
+        }
+        self = list
+    }
+
+    var cHeaders: UnsafePointer<boxretry_header>? {
+        pairs.map { UnsafeRawPointer($0).assumingMemoryBound(to: boxretry_header.self) }
+    }
+}
+
+@_cdecl("boxretry_request_init") @implementation
+public func boxretry_request_init(
+    _ request: UnsafeMutablePointer<boxretry_request>!, _ struct_size: Int
+) -> boxretry_error {
+    answer { () throws(Failure) in try boxretry_request.initialize(request, "request", structSize: struct_size) }
+}

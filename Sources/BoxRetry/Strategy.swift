@@ -1,0 +1,265 @@
+import CBoxRetry
+import CShims
+import RetryCore
+
+/// `boxretry_strategy`
+final class StrategyHandle: Handle, HandleClass {
+    static var kind: HandleKind { .strategy }
+
+    let strategy: any RetryStrategy
+
+    init(_ strategy: any RetryStrategy) {
+        self.strategy = strategy
+        super.init(.strategy)
+    }
+}
+
+// MARK: - Structs
+
+extension boxretry_retry_options: SizedStruct {
+    static var defaults: boxretry_retry_options {
+        let options = BoxRetryOptions()
+        return boxretry_retry_options(
+            struct_size: MemoryLayout<boxretry_retry_options>.size, max_attempts: options.maxAttempts,
+            max_retries_on_exception: options.maxRetriesOnException, retry_base_interval: options.retryBaseInterval,
+            retry_randomization_factor: options.retryRandomizationFactor, backoff_cap: options.backoffCap,
+            retry_after_cap: options.retryAfterCap, retry_after_over_cap: options.retryAfterOverCap.rawValue,
+            retry_unsafe_methods: options.retryUnsafeMethods ? 1 : 0, delay_headers: nil, delay_header_count: 0)
+    }
+
+    static var firstSize: Int { 32 }
+}
+
+extension BoxRetryOptions {
+    /// Copies a caller's options, and checks them; NULL means the defaults.
+    init(reading pointer: UnsafePointer<boxretry_retry_options>?) throws(Failure) {
+        self.init()
+        guard let pointer else { return }
+        let options = try boxretry_retry_options.read(pointer, "options")
+        maxAttempts = options.max_attempts
+        maxRetriesOnException = options.max_retries_on_exception
+        retryBaseInterval = options.retry_base_interval
+        retryRandomizationFactor = options.retry_randomization_factor
+        backoffCap = options.backoff_cap
+        retryAfterCap = options.retry_after_cap
+        guard let overCap = OverCap(rawValue: options.retry_after_over_cap) else {
+            throw .invalidArgument(
+                "options", "retry_after_over_cap", "is none", is: Int64(options.retry_after_over_cap))
+        }
+        retryAfterOverCap = overCap
+        retryUnsafeMethods = options.retry_unsafe_methods != 0
+        do throws(InvalidOption) {
+            try validate()
+        } catch {
+            throw .invalidArgument("options", error)
+        }
+    }
+}
+
+extension DelayHeaders {
+    /// Copies the delay headers of a caller's options; NULL means none.
+    init(reading pointer: UnsafePointer<boxretry_retry_options>?) throws(Failure) {
+        self = .none
+        guard let pointer else { return }
+        let options = try boxretry_retry_options.read(pointer, "options")
+        guard options.delay_header_count != 0 else { return }
+        guard options.delay_header_count > 0, options.delay_header_count <= Self.maximumCount else {
+            throw .invalidArgument("options", "delay_header_count", "must be at most 16")
+        }
+        guard let headers = options.delay_headers else {
+            throw .invalidArgument("options", "delay_headers", "is NULL, but has a count")
+        }
+        for header in UnsafeBufferPointer(start: headers, count: options.delay_header_count) {
+            guard let name = header.name, append(name: name, unit: header.unit) else {
+                throw .invalidArgument("options", "delay_headers", "have a name or a unit that cannot be")
+            }
+        }
+    }
+}
+
+extension boxretry_outcome: SizedStruct {
+    static var defaults: boxretry_outcome {
+        boxretry_outcome(
+            struct_size: MemoryLayout<boxretry_outcome>.size, status: 0, cause: Int32(BOXRETRY_CAUSE_NONE),
+            headers: nil, header_count: 0, auth_available: 0, request_sent: Int32(BOXRETRY_SENT_UNKNOWN), request: nil,
+            body_not_replayable: 0, reserved: 0)
+    }
+
+    static var firstSize: Int { 48 }
+}
+
+extension Outcome {
+    /// Borrows a caller's outcome, and checks it.
+    @inline(__always)
+    init(reading pointer: UnsafePointer<boxretry_outcome>?) throws(Failure) {
+        let outcome = try boxretry_outcome.read(pointer, "outcome")
+        guard outcome.status == 0 || (100...999).contains(outcome.status) else {
+            throw .invalidArgument("outcome", "status", "must be 0, or from 100 to 999", is: Int64(outcome.status))
+        }
+        guard let cause = NetworkExceptionCause(rawValue: outcome.cause) else {
+            throw .invalidArgument("outcome", "cause", "is none", is: Int64(outcome.cause))
+        }
+        guard let sent = RequestSent(rawValue: outcome.request_sent) else {
+            throw .invalidArgument("outcome", "request_sent", "is none", is: Int64(outcome.request_sent))
+        }
+        guard outcome.reserved == 0 else { throw .invalidArgument("outcome", "reserved", "must be 0") }
+        self.init(
+            status: outcome.status, headers: try HeaderList(reading: outcome.headers, outcome.header_count, "outcome"))
+        self.cause = cause
+        requestSent = sent
+        authAvailable = outcome.auth_available != 0
+        isBodyReplayable = outcome.body_not_replayable == 0
+        if let request = outcome.request { self.request = try RequestDescription(reading: request) }
+    }
+}
+
+extension boxretry_decision: SizedStruct {
+    static var defaults: boxretry_decision {
+        Decision(action: .stop, reason: .success, attemptNumber: 0, exceptionNumber: 0, retryAfter: .absent).cDecision
+    }
+
+    static var firstSize: Int { 40 }
+}
+
+extension Decision {
+    var cDecision: boxretry_decision {
+        var state = Int32(BOXRETRY_RETRY_AFTER_ABSENT)
+        var seconds = -1.0
+        switch retryAfter {
+        case .absent: break
+        case .usable(let value, _): (state, seconds) = (Int32(BOXRETRY_RETRY_AFTER_USABLE), value)
+        case .notUsable: state = Int32(BOXRETRY_RETRY_AFTER_NOT_USABLE)
+        }
+        return boxretry_decision(
+            struct_size: MemoryLayout<boxretry_decision>.size, action: action.rawValue, reason: reason.rawValue,
+            delay: delay, delay_source: delaySource.rawValue, attempt_number: attemptNumber,
+            exception_number: exceptionNumber, retry_after_state: state, retry_after: seconds)
+    }
+}
+
+// MARK: - Functions
+
+func checkedAttemptNumber(_ number: Int32, atLeast minimum: Int32, _ argument: StaticString) throws(Failure) {
+    guard number >= minimum else {
+        let why: StaticString = minimum == 0 ? "must be 0 or more" : "must be 1 or more"
+        throw .invalidArgument(argument, nil, why, is: Int64(number))
+    }
+}
+
+@_cdecl("boxretry_strategy_new") @implementation
+public func boxretry_strategy_new(
+    _ options: UnsafePointer<boxretry_retry_options>!, _ out: UnsafeMutablePointer<OpaquePointer?>!
+) -> boxretry_error {
+    answer { () throws(Failure) in
+        let out = try required(out, "out")
+        let checked = try BoxRetryOptions(reading: options)
+        let delayHeaders = try DelayHeaders(reading: options)
+        StrategyHandle(BoxRetryStrategy(checked: checked, delayHeaders: delayHeaders)).give(to: out)
+    }
+}
+
+@_cdecl("boxretry_strategy_should_retry") @implementation
+public func boxretry_strategy_should_retry(
+    _ strategy: OpaquePointer!, _ outcome: UnsafePointer<boxretry_outcome>!, _ attempt_number: Int32,
+    _ out: UnsafeMutablePointer<boxretry_decision>!
+) -> boxretry_error {
+    answer { () throws(Failure) in
+        let handle = try StrategyHandle.borrow(strategy, "strategy")
+        let outcome = try Outcome(reading: outcome)
+        try checkedAttemptNumber(attempt_number, atLeast: 0, "attempt_number")
+        let out = try required(out, "out")
+        let size = try boxretry_decision.checkedSize(out, "out")
+        var random = SplitMix64(state: shim_next_random_state())
+        let decision = try withExtendedLifetime(handle) { () throws(Failure) in
+            try callingBack { () throws(StrategyFailure) in
+                try decide(
+                    handle.strategy, outcome, attemptNumber: attempt_number, refusal: nil, clock: systemClock,
+                    random: &random)
+            }
+        }
+        boxretry_decision.write(decision.cDecision, to: out, callerSize: size)
+    }
+}
+
+@_cdecl("boxretry_strategy_retry_after") @implementation
+public func boxretry_strategy_retry_after(
+    _ strategy: OpaquePointer!, _ outcome: UnsafePointer<boxretry_outcome>!, _ attempt_number: Int32,
+    _ delay_out: UnsafeMutablePointer<Double>!
+) -> boxretry_error {
+    answer { () throws(Failure) in
+        let handle = try StrategyHandle.borrow(strategy, "strategy")
+        let outcome = try Outcome(reading: outcome)
+        try checkedAttemptNumber(attempt_number, atLeast: 0, "attempt_number")
+        let out = try required(delay_out, "delay_out")
+        var random = SplitMix64(state: shim_next_random_state())
+        out.pointee = try withExtendedLifetime(handle) { () throws(Failure) in
+            try callingBack { () throws(StrategyFailure) in
+                let retryAfter = handle.strategy.readRetryAfter(outcome.headers, clock: systemClock)
+                return try handle.strategy.retryAfter(
+                    outcome, retryAfter: retryAfter, attemptNumber: attempt_number, unitRandom: random.nextUnit()
+                ).delay
+            }
+        }
+    }
+}
+
+/// Runs what may call a custom strategy, and turns its failure into one of the C interface.
+@inline(__always)
+func callingBack<Result>(_ body: () throws(StrategyFailure) -> Result) throws(Failure) -> Result {
+    do throws(StrategyFailure) {
+        return try body()
+    } catch {
+        throw .callbackFailed(error)
+    }
+}
+
+@_cdecl("boxretry_strategy_free") @implementation
+public func boxretry_strategy_free(_ strategy: OpaquePointer!) {
+    _ = StrategyHandle.take(strategy)
+}
+
+@_cdecl("boxretry_retry_options_init") @implementation
+public func boxretry_retry_options_init(
+    _ options: UnsafeMutablePointer<boxretry_retry_options>!, _ struct_size: Int
+) -> boxretry_error {
+    answer { () throws(Failure) in try boxretry_retry_options.initialize(options, "options", structSize: struct_size) }
+}
+
+@_cdecl("boxretry_outcome_init") @implementation
+public func boxretry_outcome_init(
+    _ outcome: UnsafeMutablePointer<boxretry_outcome>!, _ struct_size: Int
+) -> boxretry_error {
+    answer { () throws(Failure) in try boxretry_outcome.initialize(outcome, "outcome", structSize: struct_size) }
+}
+
+@_cdecl("boxretry_decision_init") @implementation
+public func boxretry_decision_init(
+    _ decision: UnsafeMutablePointer<boxretry_decision>!, _ struct_size: Int
+) -> boxretry_error {
+    answer { () throws(Failure) in try boxretry_decision.initialize(decision, "decision", structSize: struct_size) }
+}
+
+@_cdecl("boxretry_cause_name") @implementation
+public func boxretry_cause_name(_ cause: Int32) -> UnsafePointer<CChar>! {
+    shim_cause_name(cause)
+}
+
+@_cdecl("boxretry_action_name") @implementation
+public func boxretry_action_name(_ action: Int32) -> UnsafePointer<CChar>! {
+    shim_action_name(action)
+}
+
+@_cdecl("boxretry_delay_source_name") @implementation
+public func boxretry_delay_source_name(_ delay_source: Int32) -> UnsafePointer<CChar>! {
+    shim_delay_source_name(delay_source)
+}
+
+@_cdecl("boxretry_reason_name") @implementation
+public func boxretry_reason_name(_ reason: Int32) -> UnsafePointer<CChar>! {
+    shim_reason_name(reason)
+}
+
+@_cdecl("boxretry_reason_text") @implementation
+public func boxretry_reason_text(_ reason: Int32) -> UnsafePointer<CChar>! {
+    shim_reason_text(reason)
+}

@@ -1,0 +1,99 @@
+import CBoxRetry
+import RetryCore
+
+/// A public struct that begins with its `struct_size`.
+///
+/// A caller may have been compiled against an older header, whose struct was shorter: what it lacks is default. Or
+/// against a newer one, whose struct is longer: that is accepted as long as what this library does not know is zero.
+protocol SizedStruct {
+    /// All defaults.
+    static var defaults: Self { get }
+    /// The size in the first release.
+    static var firstSize: Int { get }
+}
+
+/// No struct will ever be longer; what claims to be is a mistake, and its end is not looked at.
+private let longestStruct = 1024
+
+extension SizedStruct {
+    @inline(__always)
+    private static var size: Int { MemoryLayout<Self>.size }
+
+    /// Reads a caller's struct.
+    @inline(__always)
+    static func read(_ pointer: UnsafePointer<Self>?, _ argument: StaticString) throws(Failure) -> Self {
+        let pointer = try required(pointer, argument)
+        guard UnsafeRawPointer(pointer).load(as: Int.self) != size else { return pointer.pointee }
+        return try readOtherSize(pointer, argument)
+    }
+
+    @inline(never)
+    private static func readOtherSize(
+        _ pointer: UnsafePointer<Self>, _ argument: StaticString
+    ) throws(Failure) -> Self {
+        let callerSize = try checkedSize(pointer, argument)
+        var value = defaults
+        withUnsafeMutableBytes(of: &value) { bytes in
+            bytes.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: min(callerSize, size)))
+        }
+        return value
+    }
+
+    /// The struct's size as the caller knows it.
+    @inline(__always)
+    static func checkedSize(_ pointer: UnsafePointer<Self>, _ argument: StaticString) throws(Failure) -> Int {
+        let callerSize = UnsafeRawPointer(pointer).load(as: Int.self)
+        if callerSize != size { try check(pointer, callerSize, argument) }
+        return callerSize
+    }
+
+    @inline(never)
+    private static func check(
+        _ pointer: UnsafePointer<Self>, _ callerSize: Int, _ argument: StaticString
+    ) throws(Failure) {
+        try checkPlausible(callerSize, argument, "struct_size")
+        guard callerSize > size else { return }
+        for byte in UnsafeRawBufferPointer(start: pointer, count: callerSize)[size...] where byte != 0 {
+            throw .invalidArgument(argument, "struct_size", "a part that this library does not know is not zero")
+        }
+    }
+
+    /// All public structs are aligned to 8 bytes, and so are their sizes.
+    private static func checkPlausible(
+        _ callerSize: Int, _ argument: StaticString, _ field: StaticString?
+    ) throws(Failure) {
+        guard callerSize >= firstSize, callerSize <= longestStruct, callerSize % 8 == 0 else {
+            throw .invalidArgument(argument, field, "is no size that this struct ever had", is: Int64(callerSize))
+        }
+    }
+
+    /// Writes a result to a caller's struct of that size, and leaves its `struct_size` as it is.
+    @inline(__always)
+    static func write(_ value: Self, to out: UnsafeMutablePointer<Self>, callerSize: Int) {
+        if callerSize == size {
+            out.pointee = value
+        } else {
+            writeOtherSize(value, to: out, callerSize: callerSize)
+        }
+    }
+
+    @inline(never)
+    private static func writeOtherSize(_ value: Self, to out: UnsafeMutablePointer<Self>, callerSize: Int) {
+        let out = UnsafeMutableRawPointer(out)
+        withUnsafeBytes(of: value) { bytes in
+            out.copyMemory(from: bytes.baseAddress ?? UnsafeRawPointer(out), byteCount: min(callerSize, size))
+        }
+        out.storeBytes(of: callerSize, as: Int.self)
+    }
+
+    /// What the `_init` functions do.
+    static func initialize(
+        _ out: UnsafeMutablePointer<Self>?, _ argument: StaticString, structSize: Int
+    ) throws(Failure) {
+        let out = try required(out, argument)
+        try checkPlausible(structSize, "struct_size", nil)
+        let bytes = UnsafeMutableRawBufferPointer(start: out, count: structSize)
+        for index in bytes.indices { bytes[index] = 0 }
+        writeOtherSize(defaults, to: out, callerSize: structSize)
+    }
+}

@@ -1,0 +1,87 @@
+/*
+ * Everything that the Swift sources need of C and cannot call themselves. Small things are inline here; what has storage
+ * is in shims.c.
+ */
+#ifndef BOXRETRY_SHIMS_H
+#define BOXRETRY_SHIMS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+/* --- Names: the tables of boxretry.h, read by number. "unknown" if there is no such number. --- */
+
+const char *shim_error_name(int32_t error);
+const char *shim_error_text(int32_t error);
+const char *shim_cause_name(int32_t cause);
+const char *shim_action_name(int32_t action);
+const char *shim_delay_source_name(int32_t delay_source);
+const char *shim_reason_name(int32_t reason);
+const char *shim_reason_text(int32_t reason);
+const char *shim_version(void);
+
+/* --- The error detail of this thread. `argument` and `field` may be NULL; the text is cut to what there is room for. --- */
+
+void shim_detail_set(const char *argument, const char *field, const char *why);
+void shim_detail_set_integer(const char *argument, const char *field, const char *why, int64_t value);
+void shim_detail_set_real(const char *argument, const char *field, const char *why, double value);
+const char *shim_detail(void);
+
+/* --- Callbacks: how deep this thread is in them (K4). --- */
+
+void shim_callback_enter(void);
+void shim_callback_leave(void);
+bool shim_in_callback(void);
+
+/* --- Processes: how many forks lie between the loading of the library and this process. --- */
+
+extern _Atomic uint32_t shim_forks __attribute__((visibility("hidden")));
+
+static inline uint32_t shim_fork_generation(void) {
+  return atomic_load_explicit(&shim_forks, memory_order_relaxed);
+}
+
+/* --- Randomness: the state of a SplitMix64 that all threads share; each call takes the next state. --- */
+
+uint64_t shim_next_random_state(void);
+
+/* --- Time, in nanoseconds. --- */
+
+static inline int64_t shim_nanoseconds(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now); /* cannot fail for a clock that the kernel has, and it has these three */
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static inline int64_t shim_monotonic_nanoseconds(void) {
+  return shim_nanoseconds(CLOCK_MONOTONIC);
+}
+
+static inline int64_t shim_boottime_nanoseconds(void) {
+  return shim_nanoseconds(CLOCK_BOOTTIME);
+}
+
+static inline double shim_wall_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Sleeps until CLOCK_MONOTONIC has reached that. Signals do not shorten it. */
+void shim_sleep_until(int64_t monotonic_nanoseconds);
+
+/* --- Monitor: a mutex and the condition that goes with it. --- */
+
+typedef struct shim_monitor shim_monitor;
+
+shim_monitor *shim_monitor_new(void); /* NULL: no memory */
+void shim_monitor_free(shim_monitor *monitor);
+void shim_monitor_lock(shim_monitor *monitor);
+void shim_monitor_unlock(shim_monitor *monitor);
+void shim_monitor_wake_all(shim_monitor *monitor);
+
+/* Waits to be woken, at most until CLOCK_MONOTONIC has reached that; INT64_MAX is for ever. False: the time is up. */
+bool shim_monitor_wait_until(shim_monitor *monitor, int64_t monotonic_nanoseconds);
+
+#endif

@@ -1,0 +1,135 @@
+#include "shims.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* --- The error detail. Static TLS is scarce for libraries that are loaded late, so this stays small. --- */
+
+static _Thread_local char detail[240];
+
+static void set_detail(const char *argument, const char *field, const char *why, const char *value) {
+  snprintf(detail, sizeof detail, "%s%s%s%s%s%s%s", argument ? argument : "", argument && field ? "." : "",
+           field ? field : "", argument || field ? ": " : "", why, value ? ", but is " : "", value ? value : "");
+}
+
+void shim_detail_set(const char *argument, const char *field, const char *why) {
+  set_detail(argument, field, why, NULL);
+}
+
+void shim_detail_set_integer(const char *argument, const char *field, const char *why, int64_t value) {
+  char text[24];
+  snprintf(text, sizeof text, "%lld", (long long)value);
+  set_detail(argument, field, why, text);
+}
+
+void shim_detail_set_real(const char *argument, const char *field, const char *why, double value) {
+  char text[32];
+  snprintf(text, sizeof text, "%.9g", value);
+  set_detail(argument, field, why, text);
+}
+
+const char *shim_detail(void) {
+  return detail;
+}
+
+/* --- Callbacks --- */
+
+static _Thread_local uint32_t callback_depth;
+
+void shim_callback_enter(void) {
+  callback_depth++;
+}
+
+void shim_callback_leave(void) {
+  callback_depth--;
+}
+
+bool shim_in_callback(void) {
+  return callback_depth != 0;
+}
+
+/* --- Forks and randomness. A child of fork() must not draw what its parent draws. --- */
+
+_Atomic uint32_t shim_forks;
+static _Atomic uint64_t random_state;
+
+static uint64_t random_seed(void) {
+  uint64_t seed;
+  if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) return seed;
+  /* Early at boot there may be none yet. Jitter needs different values, not secret ones. */
+  return (uint64_t)shim_monotonic_nanoseconds() * 0x9E3779B97F4A7C15U ^ (uint64_t)(uintptr_t)&seed;
+}
+
+static void after_fork_in_child(void) {
+  atomic_fetch_add_explicit(&shim_forks, 1, memory_order_relaxed);
+  atomic_store_explicit(&random_state, random_seed(), memory_order_relaxed);
+  callback_depth = 0;
+}
+
+__attribute__((constructor)) static void on_load(void) {
+  atomic_store_explicit(&random_state, random_seed(), memory_order_relaxed);
+  pthread_atfork(NULL, NULL, after_fork_in_child);
+}
+
+uint64_t shim_next_random_state(void) {
+  return atomic_fetch_add_explicit(&random_state, 0x9E3779B97F4A7C15U, memory_order_relaxed);
+}
+
+/* --- Time --- */
+
+static struct timespec timespec_of(int64_t nanoseconds) {
+  return (struct timespec){.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+}
+
+void shim_sleep_until(int64_t monotonic_nanoseconds) {
+  struct timespec until = timespec_of(monotonic_nanoseconds);
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
+  }
+}
+
+/* --- Monitor --- */
+
+struct shim_monitor {
+  pthread_mutex_t mutex;
+  pthread_cond_t condition;
+};
+
+shim_monitor *shim_monitor_new(void) {
+  shim_monitor *monitor = malloc(sizeof *monitor);
+  pthread_condattr_t attributes;
+  if (!monitor) return NULL;
+  pthread_mutex_init(&monitor->mutex, NULL);
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_cond_init(&monitor->condition, &attributes);
+  pthread_condattr_destroy(&attributes);
+  return monitor;
+}
+
+void shim_monitor_free(shim_monitor *monitor) {
+  pthread_cond_destroy(&monitor->condition);
+  pthread_mutex_destroy(&monitor->mutex);
+  free(monitor);
+}
+
+void shim_monitor_lock(shim_monitor *monitor) {
+  pthread_mutex_lock(&monitor->mutex);
+}
+
+void shim_monitor_unlock(shim_monitor *monitor) {
+  pthread_mutex_unlock(&monitor->mutex);
+}
+
+void shim_monitor_wake_all(shim_monitor *monitor) {
+  pthread_cond_broadcast(&monitor->condition);
+}
+
+bool shim_monitor_wait_until(shim_monitor *monitor, int64_t monotonic_nanoseconds) {
+  if (monotonic_nanoseconds == INT64_MAX) return pthread_cond_wait(&monitor->condition, &monitor->mutex) == 0;
+  struct timespec until = timespec_of(monotonic_nanoseconds);
+  return pthread_cond_timedwait(&monitor->condition, &monitor->mutex, &until) != ETIMEDOUT;
+}

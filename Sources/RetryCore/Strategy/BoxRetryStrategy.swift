@@ -1,0 +1,79 @@
+/// Box's documented strategy.
+public final class BoxRetryStrategy: RetryStrategy {
+    public let options: BoxRetryOptions
+    private let delayHeaders: DelayHeaders
+
+    /// Refuses options that B1 refuses.
+    public convenience init(validating options: BoxRetryOptions) throws(InvalidOption) {
+        try options.validate()
+        self.init(checked: options)
+    }
+
+    /// The options have been validated.
+    public init(checked options: BoxRetryOptions, delayHeaders: DelayHeaders = .none) {
+        self.options = options
+        self.delayHeaders = delayHeaders
+    }
+
+    public var retryBound: Int32? { options.maxAttempts }
+
+    public func readRetryAfter(_ headers: HeaderList, clock: any Clock) -> RetryAfter {
+        RetryAfter(in: headers, further: delayHeaders, clock: clock)
+    }
+
+    /// The documented flow, in its order (B3), and then B12.
+    public func shouldRetry(_ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32) -> RetryAnswer {
+        let answer = documentedFlow(outcome, retryAfter: retryAfter, attemptNumber: attemptNumber)
+        if !options.retryUnsafeMethods, answer.action != .stop, let request = outcome.request, request.isUnsafe,
+            !provesNothingHappened(outcome, retryAfter: retryAfter, answer)
+        {
+            return .stop(.unsafeRequest)
+        }
+        return answer
+    }
+
+    private func documentedFlow(_ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32) -> RetryAnswer {
+        if outcome.isNetworkException {
+            return attemptNumber <= options.maxRetriesOnException
+                ? .retry(.networkException) : .stop(.exceptionsExhausted)
+        }
+        let isAccepted = outcome.status == 202 && retryAfter.isPresent
+        if attemptNumber >= options.maxAttempts {
+            // The flow says "no" here before it looks at the status. A response that needs no retry is a success.
+            return .stop(outcome.isSuccess && !isAccepted ? .success : .attemptsExhausted)
+        }
+        if isAccepted { return .retry(.accepted) }
+        if outcome.status >= 500 { return .retry(.serverError) }
+        if outcome.status == 429 { return .retry(.rateLimited) }
+        if outcome.status == 401, outcome.authAvailable { return .refresh(.unauthorized) }
+        return .stop(outcome.isSuccess ? .success : .notRetryable)
+    }
+
+    /// Whether the outcome proves that the server did not act on the request (B12).
+    private func provesNothingHappened(_ outcome: Outcome, retryAfter: RetryAfter, _ answer: RetryAnswer) -> Bool {
+        if outcome.requestSent == .nothing || answer.action == .refreshTokenAndRetry { return true }
+        guard !outcome.isNetworkException else { return false }
+        return outcome.status == 429 || (outcome.status == 503 && retryAfter.isPresent)
+    }
+
+    /// Retry-After, within its cap (B7, B11), else the backoff (B6).
+    public func retryAfter(
+        _ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32, unitRandom: Double
+    ) -> Wait {
+        options.wait(retryAfter, attemptNumber: attemptNumber, unitRandom: unitRandom)
+    }
+}
+
+extension BoxRetryOptions {
+    /// How long to wait, with what the response says about it.
+    public func wait(_ retryAfter: RetryAfter, attemptNumber: Int32, unitRandom: Double) -> Wait {
+        guard case .usable(let seconds, let source) = retryAfter else {
+            return Wait(delay: backoffDelay(attemptNumber: attemptNumber, unitRandom: unitRandom), source: .backoff)
+        }
+        guard retryAfterCap > 0, seconds > retryAfterCap else { return Wait(delay: seconds, source: source) }
+        switch retryAfterOverCap {
+        case .clamp: return Wait(delay: retryAfterCap, source: source)
+        case .stop: return Wait(delay: seconds, source: source, isOverCap: true)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+/// What to do after an attempt, and why.
+public struct Decision {
+    public var action: RetryAction
+    public var reason: Reason
+    /// Seconds; 0 if there is no retry.
+    public var delay = 0.0
+    public var delaySource = DelaySource.none
+    /// This attempt, from 1.
+    public var attemptNumber: Int32
+    /// This network exception, from 1; 0 if the attempt ended in a response.
+    public var exceptionNumber: Int32
+    /// What the response says, whatever became of it.
+    public var retryAfter: RetryAfter
+
+    public init(
+        action: RetryAction, reason: Reason, attemptNumber: Int32, exceptionNumber: Int32, retryAfter: RetryAfter
+    ) {
+        self.action = action
+        self.reason = reason
+        self.attemptNumber = attemptNumber
+        self.exceptionNumber = exceptionNumber
+        self.retryAfter = retryAfter
+    }
+
+    public var isRetry: Bool { action == .retry || action == .refreshTokenAndRetry }
+}
+
+public enum RetryAction: Int32, CaseIterable {
+    case stop = 0
+    case retry = 1
+    case refreshTokenAndRetry = 2
+    case succeed = 3
+}
+
+public enum DelaySource: Int32, CaseIterable {
+    case none = 0
+    case backoff = 1
+    case retryAfter = 2
+    case retryAfterDate = 3
+    case custom = 4
+}
+
+/// Why a decision is what it is. The header has a sentence for each.
+public enum Reason: Int32, CaseIterable {
+    case success = 0
+    case networkException = 1
+    case accepted = 2
+    case serverError = 3
+    case rateLimited = 4
+    case unauthorized = 5
+    case notRetryable = 6
+    case attemptsExhausted = 7
+    case exceptionsExhausted = 8
+    case retriesExhausted = 9
+    case retryAfterOverCap = 10
+    case unsafeRequest = 11
+    case notReplayable = 12
+    case deadline = 13
+    case attemptCeiling = 14
+    case custom = 15
+}

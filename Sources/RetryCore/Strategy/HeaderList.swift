@@ -1,0 +1,75 @@
+/// The header lines of a message, borrowed from whoever received it: strings that end in NUL, in their order.
+public struct HeaderList {
+    /// More lines than this are no message that anybody sent.
+    public static let maximumCount = 65_536
+
+    /// name, value, name, value, …
+    public let pairs: UnsafePointer<UnsafePointer<CChar>?>?
+    public let count: Int
+
+    /// Borrows `count` pairs: they must outlive the list. Nil if there are too many, or one of them lacks a string.
+    public init?(pairs: UnsafePointer<UnsafePointer<CChar>?>?, count: Int) {
+        guard count > 0 else {
+            self = .empty
+            return
+        }
+        guard let pairs, count <= Self.maximumCount else { return nil }
+        for index in 0..<2 * count where pairs[index] == nil { return nil }
+        self.pairs = pairs
+        self.count = count
+    }
+
+    private init() {
+        pairs = nil
+        count = 0
+    }
+
+    public static var empty: HeaderList { HeaderList() }
+
+    /// Calls `body` with the value of each line of that name, which is given in lower case.
+    @inline(__always)
+    func forEachValue(of name: HeaderName, _ body: (ByteCursor) -> Void) {
+        guard let pairs else { return }
+        for index in 0..<count {
+            guard let candidate = pairs[2 * index], let value = pairs[2 * index + 1], name.matches(candidate) else {
+                continue
+            }
+            body(ByteCursor(cString: value))
+        }
+    }
+}
+
+/// The name of a header, compared without regard to ASCII case (B7).
+struct HeaderName {
+    /// In lower case.
+    private let bytes: UnsafePointer<UInt8>
+    private let count: Int
+
+    /// A name in lower case.
+    init(_ name: StaticString) {
+        bytes = name.utf8Start
+        count = name.utf8CodeUnitCount
+    }
+
+    /// A name in lower case, which must outlive this one.
+    init(borrowing bytes: UnsafePointer<UInt8>, count: Int) {
+        self.bytes = bytes
+        self.count = count
+    }
+
+    /// Whether the string, which ends in NUL, is this name. No byte behind the NUL is read.
+    @inline(__always)
+    func matches(_ string: UnsafePointer<CChar>) -> Bool {
+        for index in 0..<count where ASCII.lowercased(UInt8(bitPattern: string[index])) != bytes[index] {
+            return false
+        }
+        return string[count] == 0
+    }
+}
+
+enum ASCII {
+    @inline(__always)
+    static func lowercased(_ byte: UInt8) -> UInt8 {
+        byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
+    }
+}

@@ -1,0 +1,96 @@
+/// How one attempt ended (B2): in a response, or in a network exception.
+public struct Outcome {
+    /// 0 for a network exception.
+    public var status: Int32
+    public var cause: NetworkExceptionCause
+    /// Of the final response only: redirects and 1xx responses do not lend it theirs (B7).
+    public var headers: HeaderList
+    public var authAvailable = false
+    public var requestSent = RequestSent.unknown
+    public var request: RequestDescription?
+    /// False if the body is a stream of which something was read, so that it cannot be sent again (R3).
+    public var isBodyReplayable = true
+
+    /// A response.
+    public init(status: Int32, headers: HeaderList = .empty) {
+        self.status = status
+        self.headers = headers
+        cause = .none
+    }
+
+    /// A network exception.
+    public init(exception cause: NetworkExceptionCause) {
+        status = 0
+        headers = .empty
+        self.cause = cause
+    }
+
+    /// What has a cause is an exception whatever its status was: a body that broke off (B2).
+    public var isNetworkException: Bool { status == 0 || cause != .none }
+
+    /// 2xx and 3xx end a call in success, unless they are retried (B10).
+    public var isSuccess: Bool { !isNetworkException && (200..<400).contains(status) }
+}
+
+/// Why a network exception happened. The raw values are those of the C interface, here and in the enums below.
+public enum NetworkExceptionCause: Int32, CaseIterable {
+    case none = 0
+    case resolve = 1
+    case connect = 2
+    case tls = 3
+    case send = 4
+    case receive = 5
+    case `protocol` = 6
+    case timeoutIdle = 7
+    case timeoutResource = 8
+}
+
+/// How much of the request left this machine.
+public enum RequestSent: Int32 {
+    case unknown = 0
+    case nothing = 1
+    case some = 2
+}
+
+/// The request that is being retried, borrowed from the caller.
+public struct RequestDescription {
+    public var method: UnsafePointer<CChar>?
+    public var url: UnsafePointer<CChar>?
+    public var headers: HeaderList
+    public var body: UnsafeRawPointer?
+    public var bodyLength: Int
+    public var userPointer: UnsafeMutableRawPointer?
+    public var safety: Safety
+
+    /// Whether it may be sent again although the server may have acted on it (B12).
+    public enum Safety: Int32 {
+        case byMethod = 0
+        case safe = 1
+        case unsafe = 2
+    }
+
+    public init(
+        method: UnsafePointer<CChar>? = nil, url: UnsafePointer<CChar>? = nil, headers: HeaderList = .empty,
+        body: UnsafeRawPointer? = nil, bodyLength: Int = 0, userPointer: UnsafeMutableRawPointer? = nil,
+        safety: Safety = .byMethod
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.bodyLength = bodyLength
+        self.userPointer = userPointer
+        self.safety = safety
+    }
+
+    /// Sending a POST or a PATCH twice may do its work twice. The method's case does not matter, to be on the safe side.
+    var isUnsafe: Bool {
+        switch safety {
+        case .safe: return false
+        case .unsafe: return true
+        case .byMethod:
+            guard let method else { return false }
+            return HeaderName("post").matches(method) || HeaderName("patch").matches(method)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+/// What a response says about when to come back (B7).
+public enum RetryAfter {
+    /// It has no Retry-After.
+    case absent
+    /// Seconds, from 0 to `Delay.maximum`, and whether they were a number or a date.
+    case usable(Double, DelaySource)
+    /// It has a Retry-After that says nothing, so that the backoff is used instead.
+    case notUsable
+
+    public var isPresent: Bool {
+        if case .absent = self { return false }
+        return true
+    }
+
+    /// Reads the header lines: the first usable one of `further`, else the largest usable Retry-After.
+    public init(in headers: HeaderList, further: DelayHeaders, clock: any Clock) {
+        self = .absent
+        guard headers.count > 0 else { return }
+        for index in 0..<further.count {
+            further.withHeader(at: index) { name, unit in
+                headers.forEachValue(of: name) { value in
+                    add(Self.parseNumbers(value).map { Delay.clamped($0 * unit) }, .retryAfter)
+                }
+            }
+            if case .usable = self { return }
+        }
+        var hasOtherThanNumbers = false
+        headers.forEachValue(of: HeaderName("retry-after")) { value in
+            let seconds = Self.parseNumbers(value)
+            add(seconds, .retryAfter)
+            if seconds == nil { hasOtherThanNumbers = true }
+        }
+        if hasOtherThanNumbers {
+            let reference = Self.referenceTime(headers, clock)
+            headers.forEachValue(of: HeaderName("retry-after")) { value in
+                add(Self.parseDate(value, reference: reference), .retryAfterDate)
+            }
+        }
+    }
+
+    /// One more value of the header: the largest usable one counts, the first of equal ones.
+    private mutating func add(_ seconds: Double?, _ source: DelaySource) {
+        switch (self, seconds) {
+        case (.usable(let largest, _), let seconds?): if seconds > largest { self = .usable(seconds, source) }
+        case (.usable, nil): break
+        case (_, let seconds?): self = .usable(seconds, source)
+        case (_, nil): self = .notUsable
+        }
+    }
+
+    /// The time from which dates count: the response's own Date where it has a valid one, else the wall clock.
+    private static func referenceTime(_ headers: HeaderList, _ clock: any Clock) -> Double {
+        let wall = clock.wall
+        let now = HTTPDate.isRepresentable(wall) ? wall : 0
+        var date: Int64?
+        headers.forEachValue(of: HeaderName("date")) { value in
+            if date == nil { date = HTTPDate.parse(value.trimmed(), now: HTTPDate.wholeSeconds(now)) }
+        }
+        return date.map(Double.init) ?? now
+    }
+
+    /// The value of one header line, in seconds; nil if it is not usable. `unixTime` lies within `HTTPDate.range`.
+    public static func parse(_ value: ByteCursor, unixTime: Int64) -> Double? {
+        parseNumbers(value) ?? parseDate(value, reference: Double(unixTime))
+    }
+
+    /// A number, or a list of which every member is one: the largest.
+    private static func parseNumbers(_ value: ByteCursor) -> Double? {
+        var rest = value
+        var largest = 0.0
+        repeat {
+            let member = rest.takePart(before: UInt8(ascii: ","))
+            guard let number = DecimalNumber.parse(member.trimmed()) else { return nil }
+            largest = max(largest, Delay.clamped(number))
+        } while rest.take(UInt8(ascii: ","))
+        return largest
+    }
+
+    private static func parseDate(_ value: ByteCursor, reference: Double) -> Double? {
+        guard let date = HTTPDate.parse(value.trimmed(), now: HTTPDate.wholeSeconds(reference)) else { return nil }
+        return Delay.clamped(Double(date) - reference)
+    }
+}

@@ -1,0 +1,69 @@
+/// The retries of one call: takes each attempt's outcome, and says what to do next.
+///
+/// Counts attempts and network exceptions (B4), and keeps what holds for both: the bound of the strategy (B5), the
+/// ceiling (B14) and the deadline (B11).
+public struct RetryLoop {
+    public struct Limits {
+        /// A new access token could be got, for every outcome.
+        public var authAvailable = false
+        public var deadline = Instant.distantFuture
+        /// From 1 to 1,000,000.
+        public var maxTotalAttempts = RetryLoop.defaultMaxTotalAttempts
+
+        public init() {}
+    }
+
+    public static let defaultMaxTotalAttempts: Int32 = 1_000
+    public static let maxTotalAttemptsRange: ClosedRange<Int32> = 1...1_000_000
+
+    private let strategy: any RetryStrategy
+    private let limits: Limits
+    private var random: SplitMix64
+    private var attempts: Int32 = 0
+    private var exceptions: Int32 = 0
+
+    /// No further outcome is taken.
+    public private(set) var hasEnded = false
+
+    public init(strategy: any RetryStrategy, limits: Limits, random: SplitMix64) {
+        self.strategy = strategy
+        self.limits = limits
+        self.random = random
+    }
+
+    /// The next attempt has ended. After an error, or a decision that is no retry, the loop has ended, and must not be
+    /// asked again.
+    public mutating func next(_ outcome: Outcome, clock: any Clock) throws(StrategyFailure) -> Decision {
+        hasEnded = true  // Unless there is a retry.
+        attempts += 1
+        if outcome.isNetworkException { exceptions += 1 }
+        var outcome = outcome
+        if limits.authAvailable { outcome.authAvailable = true }
+
+        var decision = try decide(
+            strategy, outcome, attemptNumber: outcome.isNetworkException ? exceptions : attempts,
+            refusal: refusal(of: outcome), clock: clock, random: &random)
+        decision.attemptNumber = attempts
+        if decision.isRetry, reachesDeadline(after: decision.delay, clock) {
+            decision.stop(.deadline, after: outcome)
+        }
+        hasEnded = !decision.isRetry
+        return decision
+    }
+
+    /// Why there may be no retry, whatever the strategy says.
+    ///
+    /// `attempts - 1` retries have been made. For responses, the strategy's own limit is never above this bound.
+    private func refusal(of outcome: Outcome) -> Reason? {
+        if attempts >= limits.maxTotalAttempts { return .attemptCeiling }
+        if outcome.isNetworkException, let bound = strategy.retryBound, attempts - 1 >= bound {
+            return .retriesExhausted
+        }
+        return nil
+    }
+
+    private func reachesDeadline(after delay: Double, _ clock: any Clock) -> Bool {
+        guard limits.deadline.nanoseconds != Instant.distantFuture.nanoseconds else { return false }
+        return clock.boottime.advanced(bySeconds: delay).nanoseconds >= limits.deadline.nanoseconds
+    }
+}

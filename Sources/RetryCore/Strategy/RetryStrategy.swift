@@ -1,0 +1,108 @@
+/// Decides whether an attempt is followed by another one, and after how long.
+///
+/// `attemptNumber` counts the network exceptions if the outcome is one, else the attempts, from 1 (B4).
+public protocol RetryStrategy: AnyObject {
+    /// How many retries of both kinds together a call may have (B5); nil if the strategy knows no such bound.
+    var retryBound: Int32? { get }
+
+    /// What the header lines say about when to come back.
+    func readRetryAfter(_ headers: HeaderList, clock: any Clock) -> RetryAfter
+
+    func shouldRetry(
+        _ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32
+    ) throws(StrategyFailure) -> RetryAnswer
+
+    /// `unitRandom` in [0, 1] says where in the range of the jitter.
+    func retryAfter(
+        _ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32, unitRandom: Double
+    ) throws(StrategyFailure) -> Wait
+}
+
+/// The answer to "is this retried?".
+public struct RetryAnswer {
+    public var action: Action
+    public var reason: Reason
+
+    public enum Action {
+        case stop
+        case retry
+        case refreshTokenAndRetry
+    }
+
+    public static func stop(_ reason: Reason) -> RetryAnswer { RetryAnswer(action: .stop, reason: reason) }
+    public static func retry(_ reason: Reason) -> RetryAnswer { RetryAnswer(action: .retry, reason: reason) }
+    public static func refresh(_ reason: Reason) -> RetryAnswer {
+        RetryAnswer(action: .refreshTokenAndRetry, reason: reason)
+    }
+}
+
+/// The answer to "after how long?".
+public struct Wait {
+    /// Seconds.
+    public var delay: Double
+    public var source: DelaySource
+    /// The server asks for more than its cap, and the caller said to stop then (B11).
+    public var isOverCap = false
+
+    public init(delay: Double, source: DelaySource, isOverCap: Bool = false) {
+        self.delay = delay
+        self.source = source
+        self.isOverCap = isOverCap
+    }
+}
+
+/// A strategy could not answer: its callback failed (B9). That ends the call.
+public struct StrategyFailure: Error {
+    /// What the callback did, for the error detail.
+    public let why: StaticString
+
+    public init(_ why: StaticString) {
+        self.why = why
+    }
+}
+
+/// The decision about one outcome, by whatever strategy.
+///
+/// - `refusal`: why there may be no retry, whatever the strategy says; nil if there may be one.
+/// - Throws what the strategy's callback throws.
+public func decide(
+    _ strategy: any RetryStrategy, _ outcome: Outcome, attemptNumber: Int32, refusal: Reason?, clock: any Clock,
+    random: inout SplitMix64
+) throws(StrategyFailure) -> Decision {
+    let retryAfter = strategy.readRetryAfter(outcome.headers, clock: clock)
+    let answer = try strategy.shouldRetry(outcome, retryAfter: retryAfter, attemptNumber: attemptNumber)
+    var decision = Decision(
+        action: .stop, reason: answer.reason, attemptNumber: attemptNumber,
+        exceptionNumber: outcome.isNetworkException ? attemptNumber : 0, retryAfter: retryAfter)
+
+    switch answer.action {
+    case .stop:
+        decision.stop(answer.reason, after: outcome)
+        return decision
+    case .retry: decision.action = .retry
+    case .refreshTokenAndRetry: decision.action = .refreshTokenAndRetry
+    }
+    if let refusal = outcome.isBodyReplayable ? refusal : .notReplayable {
+        decision.stop(refusal, after: outcome)
+        return decision
+    }
+    let wait = try strategy.retryAfter(
+        outcome, retryAfter: retryAfter, attemptNumber: attemptNumber, unitRandom: random.nextUnit())
+    guard !wait.isOverCap else {
+        decision.stop(.retryAfterOverCap, after: outcome)
+        return decision
+    }
+    decision.delay = wait.delay
+    decision.delaySource = wait.source
+    return decision
+}
+
+extension Decision {
+    /// Makes this the end of the call: a success if the outcome is one (B10), else a failure.
+    mutating func stop(_ reason: Reason, after outcome: Outcome) {
+        action = outcome.isSuccess ? .succeed : .stop
+        self.reason = reason
+        delay = 0
+        delaySource = .none
+    }
+}

@@ -1,0 +1,76 @@
+/// Reads bytes from left to right. At the end it reads 0, which no text that it is used for contains.
+public struct ByteCursor {
+    private var position: UnsafePointer<UInt8>
+    private let end: UnsafePointer<UInt8>
+
+    /// Borrows the bytes: they must outlive the cursor.
+    public init(start: UnsafePointer<UInt8>, count: Int) {
+        position = start
+        end = start + count
+    }
+
+    /// Borrows a string that ends in NUL.
+    public init(cString: UnsafePointer<CChar>) {
+        let start = UnsafeRawPointer(cString).assumingMemoryBound(to: UInt8.self)
+        var end = start
+        while end.pointee != 0 { end += 1 }
+        position = start
+        self.end = end
+    }
+
+    public var isAtEnd: Bool { position == end }
+
+    /// The byte at hand, without taking it; 0 at the end.
+    public var peek: UInt8 { position < end ? position.pointee : 0 }
+
+    /// Takes the byte at hand; 0 at the end.
+    public mutating func next() -> UInt8 {
+        guard position < end else { return 0 }
+        defer { position += 1 }
+        return position.pointee
+    }
+
+    /// Takes the byte if it is this one.
+    public mutating func take(_ byte: UInt8) -> Bool {
+        guard position < end, position.pointee == byte else { return false }
+        position += 1
+        return true
+    }
+
+    /// Takes the text if it stands here, letter by letter.
+    public mutating func take(_ text: StaticString) -> Bool {
+        let count = text.utf8CodeUnitCount
+        guard end - position >= count else { return false }
+        for index in 0..<count where position[index] != text.utf8Start[index] { return false }
+        position += count
+        return true
+    }
+
+    /// The value of the digit at hand, which is taken; nil if there is none.
+    public mutating func takeDigit() -> UInt8? {
+        let digit = peek &- UInt8(ascii: "0")
+        guard digit <= 9 else { return nil }
+        position += 1
+        return digit
+    }
+
+    /// Drops spaces and tabs here and at the end.
+    public func trimmed() -> ByteCursor {
+        var first = position
+        var last = end
+        while first < last, Self.isWhiteSpace(first.pointee) { first += 1 }
+        while last > first, Self.isWhiteSpace((last - 1).pointee) { last -= 1 }
+        return ByteCursor(start: first, count: last - first)
+    }
+
+    /// Takes what stands before the next such byte, which is left; or all that is left.
+    public mutating func takePart(before separator: UInt8) -> ByteCursor {
+        let start = position
+        while position < end, position.pointee != separator { position += 1 }
+        return ByteCursor(start: start, count: position - start)
+    }
+
+    private static func isWhiteSpace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
+    }
+}

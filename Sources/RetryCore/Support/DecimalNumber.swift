@@ -1,0 +1,82 @@
+/// Reads a decimal floating-point number: digits, a fraction (`0.5`, `.5`, `1.`), an exponent (`1e3`), a leading `+`.
+///
+/// | text     | value    | text            | value |
+/// |----------|----------|-----------------|-------|
+/// | `007`    | 7        | `-1`, `0x10`    | none  |
+/// | `.5`     | 0.5      | `.`, `+`, ``    | none  |
+/// | `1e3`    | 1000     | `1e`, `e3`      | none  |
+/// | `1e400`  | infinity | `nan`, `inf`    | none  |
+enum DecimalNumber {
+    /// The number that the bytes are, all of them; nil if they are none. Never negative, never NaN; may be infinite.
+    static func parse(_ text: ByteCursor) -> Double? {
+        var text = text
+        _ = text.take(UInt8(ascii: "+"))
+        guard var number = Digits(&text) else { return nil }
+        if text.take(UInt8(ascii: "e")) || text.take(UInt8(ascii: "E")) {
+            guard let exponent = takeExponent(&text) else { return nil }
+            number.exponent += exponent
+        }
+        return text.isAtEnd ? number.value : nil
+    }
+
+    /// Far beyond what a Double can hold, far below what an Int can.
+    private static let exponentLimit = 1_000_000_000
+
+    private static func takeExponent(_ text: inout ByteCursor) -> Int? {
+        let isNegative = text.take(UInt8(ascii: "-"))
+        if !isNegative { _ = text.take(UInt8(ascii: "+")) }
+        guard let first = text.takeDigit() else { return nil }
+        var exponent = Int(first)
+        while let digit = text.takeDigit() {
+            if exponent < exponentLimit { exponent = exponent * 10 + Int(digit) }
+        }
+        return isNegative ? -exponent : exponent
+    }
+
+    /// `significand * 10^exponent`.
+    private struct Digits {
+        var significand: UInt64 = 0
+        var exponent = 0
+
+        /// Takes digits with at most one point among them; nil if there is no digit.
+        init?(_ text: inout ByteCursor) {
+            var sawDigit = false
+            while let digit = text.takeDigit() {
+                sawDigit = true
+                if !append(digit) { exponent += 1 }
+            }
+            if text.take(UInt8(ascii: ".")) {
+                while let digit = text.takeDigit() {
+                    sawDigit = true
+                    if append(digit) { exponent -= 1 }
+                }
+            }
+            guard sawDigit else { return nil }
+        }
+
+        /// False if the significand is full: 18 digits are more than a Double holds.
+        private mutating func append(_ digit: UInt8) -> Bool {
+            guard significand < 100_000_000_000_000_000 else { return false }
+            significand = significand * 10 + UInt64(digit)
+            return true
+        }
+
+        var value: Double {
+            var value = Double(significand)
+            var exponent = exponent
+            // 10^22 is the largest power of ten that a Double holds exactly. Zero and infinity stay what they are.
+            while exponent > 22, value > 0, value < .infinity {
+                value *= 1e22
+                exponent -= 22
+            }
+            while exponent < -22, value > 0 {
+                value /= 1e22
+                exponent += 22
+            }
+            guard value > 0, value < .infinity else { return value }
+            var power = 1.0
+            for _ in 0..<exponent.magnitude { power *= 10 }
+            return exponent < 0 ? value / power : value * power
+        }
+    }
+}

@@ -1,0 +1,598 @@
+/*
+ * boxretry.h: the right retries, timeouts and access tokens for HTTP APIs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef BOXRETRY_H
+#define BOXRETRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* =====================================================================================================================
+ * Introduction
+ *
+ * libboxretry decides whether a failed HTTP request is sent again, and after how long a wait. The rules are two
+ * published ones, to the letter: Box's retry strategy, and January's token lifecycle. Clause numbers such as (B3) or
+ * (T5) in this file point into docs/semantics.md, where each rule is written out.
+ *
+ * The simple way, for a program that has its own way of sending requests:
+ *
+ *     boxretry_strategy *strategy;
+ *     boxretry_retry_loop *loop;
+ *     boxretry_strategy_new(NULL, &strategy);                  // the documented defaults
+ *     boxretry_retry_loop_new(strategy, NULL, &loop);          // one loop for each call
+ *     for (;;) {
+ *       boxretry_outcome outcome = BOXRETRY_OUTCOME_INIT;
+ *       boxretry_decision decision = BOXRETRY_DECISION_INIT;
+ *       send_the_request(&outcome);                            // yours: fills in status and headers, or a cause
+ *       boxretry_retry_loop_next(loop, &outcome, &decision);
+ *       if (decision.action == BOXRETRY_ACTION_STOP || decision.action == BOXRETRY_ACTION_SUCCEED) break;
+ *       boxretry_clock_sleep(NULL, decision.delay);
+ *     }
+ *
+ * Conventions
+ *
+ * 1. Handles are opaque. x_new() makes one, x_free() ends it. x_free() takes NULL, is allowed anywhere (in callbacks
+ *    too), and never waits for user code. A handle given to another is retained by it: free them in any order.
+ * 2. Whatever can fail returns a boxretry_error. Results come through the last parameter, and only on success.
+ *    boxretry_last_error_detail() says which argument was wrong, and why.
+ * 3. A struct begins with its struct_size. Start each from its _INIT macro, or with its _init() function where there
+ *    are no macros: they fill in the size and every default. A newer library accepts an older, shorter struct; it
+ *    accepts a longer one if the part that it does not know is zero. Fields called "reserved" are zero.
+ *    (boxretry_header and boxretry_delay_header stand in arrays and have no struct_size.)
+ * 4. Delays are seconds (double). Times whose names end in _ms are milliseconds (int64_t); BOXRETRY_NO_TIMEOUT means
+ *    for ever, and a wait of 0 only looks. Flags are int32_t: 0 is no, anything else is yes.
+ * 5. Strings end in NUL. What the library keeps of them it copies during the call. Header names and values are taken as
+ *    bytes, as servers send them.
+ * 6. A callback gets its context first and returns nothing; it answers through a pointer to an answer that the library
+ *    has preset to "failed". A callback must return: no longjmp, no exception may leave it. Functions that block
+ *    refuse to run inside one (BOXRETRY_ERROR_IN_CALLBACK).
+ * 7. No argument that can be looked at (NULL, a number out of range, NaN, a wrong struct_size) crashes the library: it
+ *    answers BOXRETRY_ERROR_INVALID_ARGUMENT and changes nothing. A pointer to something that is not what it says it
+ *    is, or that was freed, is as fatal as anywhere in C.
+ * 8. Threads: each section says who may use its handles at once. After fork() the child may only free the handles
+ *    of its parent; everything else answers BOXRETRY_ERROR_FORKED. Handles made in the child work.
+ * ================================================================================================================== */
+
+/** No limit, for any time in milliseconds. */
+#define BOXRETRY_NO_TIMEOUT INT64_MAX
+
+/* =====================================================================================================================
+ * Version
+ * ================================================================================================================== */
+
+#define BOXRETRY_VERSION_MAJOR 0
+#define BOXRETRY_VERSION_MINOR 1
+#define BOXRETRY_VERSION_PATCH 0
+
+/** The version of this header as text. */
+#define BOXRETRY_VERSION "0.1.0"
+
+/** A version as one number that grows with it: 1.2.3 is 10203. Minor and patch stay below 100. */
+#define BOXRETRY_VERSION_MAKE_NUMBER(major, minor, patch) ((major)*10000 + (minor)*100 + (patch))
+
+/** The version of this header as one number. */
+#define BOXRETRY_VERSION_NUMBER                                                                                        \
+  BOXRETRY_VERSION_MAKE_NUMBER(BOXRETRY_VERSION_MAJOR, BOXRETRY_VERSION_MINOR, BOXRETRY_VERSION_PATCH)
+
+/** Whether this header is of that version or a newer one; for #if. */
+#define BOXRETRY_VERSION_AT_LEAST(major, minor, patch)                                                                 \
+  (BOXRETRY_VERSION_NUMBER >= BOXRETRY_VERSION_MAKE_NUMBER(major, minor, patch))
+
+/** The version of the library that the program runs with, such as "0.1.0". Static; never NULL. Any thread. */
+const char *boxretry_version(void);
+
+/** The version of the library that the program runs with, as BOXRETRY_VERSION_NUMBER has it. Any thread. */
+int32_t boxretry_version_number(void);
+
+/* =====================================================================================================================
+ * Errors
+ * ================================================================================================================== */
+
+/** What a function answers: BOXRETRY_OK, or why it did not do what it was asked to. */
+typedef int32_t boxretry_error;
+
+/**
+ * All errors: constant, value, name, text. This one table makes the constants, boxretry_error_name() and
+ * boxretry_error_text(). Values are never reused, and new ones come at the end.
+ */
+/* clang-format off */
+#define BOXRETRY_ERROR_MAP(X)                                                                                          \
+  X(BOXRETRY_OK, 0, "ok", "no error")                                                                                  \
+  X(BOXRETRY_ERROR_INVALID_ARGUMENT, 1, "invalid_argument", "an argument is not valid")                                \
+  X(BOXRETRY_ERROR_OUT_OF_MEMORY, 2, "out_of_memory", "memory could not be had")                                       \
+  X(BOXRETRY_ERROR_NOT_USABLE, 3, "not_usable", "the value does not say a delay that could be used")                   \
+  X(BOXRETRY_ERROR_CALLBACK_FAILED, 4, "callback_failed", "a callback returned without an answer, or with a wrong one")\
+  X(BOXRETRY_ERROR_IN_CALLBACK, 5, "in_callback", "this is not allowed inside a callback of the library")              \
+  X(BOXRETRY_ERROR_FORKED, 6, "forked", "the handle was made before fork(), in the parent process")                    \
+  X(BOXRETRY_ERROR_CLOSED, 7, "closed", "the handle was freed while this call waited on it")                           \
+  X(BOXRETRY_ERROR_ENDED, 8, "ended", "the retry loop has already given its last decision")                            \
+  X(BOXRETRY_ERROR_WAIT_TIMEOUT, 9, "wait_timeout", "the time that was given for waiting has passed")
+/* clang-format on */
+
+/** Makes one enum constant of a row of one of the tables. */
+#define BOXRETRY_MAP_CONSTANT(constant, value, name, text) constant = value,
+
+enum { BOXRETRY_ERROR_MAP(BOXRETRY_MAP_CONSTANT) };
+
+/** The stable name of an error, such as "invalid_argument"; "unknown" for a number that is none. Static. Any thread. */
+const char *boxretry_error_name(boxretry_error error);
+
+/** What an error means, a sentence for people. Static; never NULL. Any thread. */
+const char *boxretry_error_text(boxretry_error error);
+
+/**
+ * What was wrong with the last call of this thread that failed: which argument, and why. Empty if none has failed yet.
+ * Only meaningful right after a failure: calls that succeed leave it as it is. Valid until the thread's next call.
+ */
+const char *boxretry_last_error_detail(void);
+
+/* =====================================================================================================================
+ * Request: what a strategy may want to know about the request that is being retried
+ * ================================================================================================================== */
+
+/** A header line. Both strings are required; they are bytes and end in NUL. Stands in arrays: no struct_size. */
+typedef struct boxretry_header {
+  const char *name;
+  const char *value;
+} boxretry_header;
+
+/** Whether a request may be sent again although the server may have acted on it (B12). */
+enum {
+  BOXRETRY_SAFETY_BY_METHOD = 0, /* POST and PATCH may not, all others may */
+  BOXRETRY_SAFETY_SAFE = 1,      /* it may, whatever its method (it has an idempotency key, say) */
+  BOXRETRY_SAFETY_UNSAFE = 2     /* it may not, whatever its method */
+};
+
+/**
+ * A request. In this version the library only reads it and shows it to custom strategies; it sends nothing.
+ * The caller owns all of it, and it need only live as long as the call that it is given to.
+ */
+typedef struct boxretry_request {
+  size_t struct_size;
+  const char *method;             /* NULL: "GET" */
+  const char *url;                /* may be NULL */
+  const boxretry_header *headers; /* NULL if there are none */
+  size_t header_count;            /* at most 65536 */
+  const void *body;               /* NULL if there is none */
+  size_t body_length;             /* bytes */
+  void *user_pointer;             /* yours; shown to custom strategies */
+  int32_t retry_safety;           /* BOXRETRY_SAFETY_… */
+  int32_t reserved;               /* 0 */
+} boxretry_request;
+
+#define BOXRETRY_REQUEST_INIT                                                                                          \
+  { sizeof(boxretry_request), NULL, NULL, NULL, 0, NULL, 0, NULL, BOXRETRY_SAFETY_BY_METHOD, 0 }
+
+/** Does what BOXRETRY_REQUEST_INIT does. `struct_size` is sizeof(boxretry_request). INVALID_ARGUMENT. Any thread. */
+boxretry_error boxretry_request_init(boxretry_request *request, size_t struct_size);
+
+/* =====================================================================================================================
+ * Retry strategy: the decision, without any I/O
+ *
+ * A strategy never changes once it is made. Any number of threads may use one at once.
+ * ================================================================================================================== */
+
+/** Why a network exception happened (B2): constant, value, name, text. */
+/* clang-format off */
+#define BOXRETRY_CAUSE_MAP(X)                                                                                          \
+  X(BOXRETRY_CAUSE_NONE, 0, "none", "no network exception, or one of unknown cause")                                   \
+  X(BOXRETRY_CAUSE_RESOLVE, 1, "resolve", "the host name could not be resolved")                                       \
+  X(BOXRETRY_CAUSE_CONNECT, 2, "connect", "no connection could be made")                                               \
+  X(BOXRETRY_CAUSE_TLS, 3, "tls", "the TLS handshake or the certificate check failed")                                 \
+  X(BOXRETRY_CAUSE_SEND, 4, "send", "the request could not be sent")                                                   \
+  X(BOXRETRY_CAUSE_RECEIVE, 5, "receive", "the response broke off, or none came")                                      \
+  X(BOXRETRY_CAUSE_PROTOCOL, 6, "protocol", "the peer did not speak HTTP properly")                                    \
+  X(BOXRETRY_CAUSE_TIMEOUT_IDLE, 7, "timeout_idle", "nothing moved for the request timeout")                           \
+  X(BOXRETRY_CAUSE_TIMEOUT_RESOURCE, 8, "timeout_resource", "the attempt took longer than the resource timeout")
+
+/** What to do next: constant, value, name, text. */
+#define BOXRETRY_ACTION_MAP(X)                                                                                         \
+  X(BOXRETRY_ACTION_STOP, 0, "stop", "no retry: the call has failed with this outcome")                                \
+  X(BOXRETRY_ACTION_RETRY, 1, "retry", "wait for the delay, then send the request again")                              \
+  X(BOXRETRY_ACTION_REFRESH_TOKEN_AND_RETRY, 2, "refresh_token_and_retry",                                             \
+    "drop the access token, get a new one, wait for the delay, then send the request again")                           \
+  X(BOXRETRY_ACTION_SUCCEED, 3, "succeed", "no retry: the call has succeeded with this response")
+
+/** Where a delay comes from: constant, value, name, text. */
+#define BOXRETRY_DELAY_MAP(X)                                                                                          \
+  X(BOXRETRY_DELAY_NONE, 0, "none", "there is no retry, so there is no delay")                                         \
+  X(BOXRETRY_DELAY_BACKOFF, 1, "backoff", "the exponential backoff")                                                   \
+  X(BOXRETRY_DELAY_RETRY_AFTER, 2, "retry_after", "a number of seconds in Retry-After")                                \
+  X(BOXRETRY_DELAY_RETRY_AFTER_DATE, 3, "retry_after_date", "a date in Retry-After")                                   \
+  X(BOXRETRY_DELAY_CUSTOM, 4, "custom", "the custom strategy")
+
+/** Why a decision is what it is: constant, value, name, text. */
+#define BOXRETRY_REASON_MAP(X)                                                                                         \
+  X(BOXRETRY_REASON_SUCCESS, 0, "success", "the response is a success or a redirect")                                  \
+  X(BOXRETRY_REASON_NETWORK_EXCEPTION, 1, "network_exception",                                                         \
+    "a network exception is retried while there are retries on exception left")                                        \
+  X(BOXRETRY_REASON_ACCEPTED, 2, "accepted", "202 with a Retry-After header: the work is not done yet")                \
+  X(BOXRETRY_REASON_SERVER_ERROR, 3, "server_error", "the server failed (status 500 or above)")                        \
+  X(BOXRETRY_REASON_RATE_LIMITED, 4, "rate_limited", "too many requests (status 429)")                                 \
+  X(BOXRETRY_REASON_UNAUTHORIZED, 5, "unauthorized", "401 with auth available: a new token may help")                  \
+  X(BOXRETRY_REASON_NOT_RETRYABLE, 6, "not_retryable", "this status is not retried")                                   \
+  X(BOXRETRY_REASON_ATTEMPTS_EXHAUSTED, 7, "attempts_exhausted", "max_attempts is reached")                            \
+  X(BOXRETRY_REASON_EXCEPTIONS_EXHAUSTED, 8, "exceptions_exhausted", "max_retries_on_exception is reached")            \
+  X(BOXRETRY_REASON_RETRIES_EXHAUSTED, 9, "retries_exhausted",                                                         \
+    "retries of both kinds together have reached max_attempts")                                                        \
+  X(BOXRETRY_REASON_RETRY_AFTER_OVER_CAP, 10, "retry_after_over_cap", "the server asks for a wait above the cap")      \
+  X(BOXRETRY_REASON_UNSAFE_REQUEST, 11, "unsafe_request",                                                              \
+    "the server may have acted on the request, and sending it again is not safe")                                      \
+  X(BOXRETRY_REASON_NOT_REPLAYABLE, 12, "not_replayable", "the body of the request cannot be sent again")              \
+  X(BOXRETRY_REASON_DEADLINE, 13, "deadline", "the deadline has passed, or would pass during the wait")                \
+  X(BOXRETRY_REASON_ATTEMPT_CEILING, 14, "attempt_ceiling", "max_total_attempts is reached")                           \
+  X(BOXRETRY_REASON_CUSTOM, 15, "custom", "the custom strategy decided so")
+/* clang-format on */
+
+enum { BOXRETRY_CAUSE_MAP(BOXRETRY_MAP_CONSTANT) };
+enum { BOXRETRY_ACTION_MAP(BOXRETRY_MAP_CONSTANT) };
+enum { BOXRETRY_DELAY_MAP(BOXRETRY_MAP_CONSTANT) };
+enum { BOXRETRY_REASON_MAP(BOXRETRY_MAP_CONSTANT) };
+
+/** How much of the request left this machine. */
+enum {
+  BOXRETRY_SENT_UNKNOWN = 0,
+  BOXRETRY_SENT_NOTHING = 1, /* not a byte: the server cannot have acted on it */
+  BOXRETRY_SENT_SOME = 2
+};
+
+/** What is done with a Retry-After above `retry_after_cap`. */
+enum {
+  BOXRETRY_OVER_CAP_CLAMP = 0, /* wait for the cap */
+  BOXRETRY_OVER_CAP_STOP = 1   /* do not retry; the decision has the value in `retry_after` */
+};
+
+/** What a response says about when to come back. */
+enum {
+  BOXRETRY_RETRY_AFTER_ABSENT = 0,    /* it has no Retry-After */
+  BOXRETRY_RETRY_AFTER_USABLE = 1,    /* it has one, and its value is in `retry_after` */
+  BOXRETRY_RETRY_AFTER_NOT_USABLE = 2 /* it has one that says nothing, so that the backoff is used instead */
+};
+
+/** The stable name of a constant, such as "timeout_idle"; "unknown" for a number that is none. Static. Any thread. */
+const char *boxretry_cause_name(int32_t cause);
+const char *boxretry_action_name(int32_t action);
+const char *boxretry_delay_source_name(int32_t delay_source);
+const char *boxretry_reason_name(int32_t reason);
+
+/** Why, as a sentence for people. Static; never NULL. Any thread. */
+const char *boxretry_reason_text(int32_t reason);
+
+/** A further response header that carries a delay, such as retry-after-ms. Stands in arrays: no struct_size. */
+typedef struct boxretry_delay_header {
+  const char *name; /* 1 to 256 bytes, without white space and colons; any case */
+  double unit;      /* the seconds that a value of 1 stands for (0.001 for retry-after-ms); above 0, at most 86400 */
+} boxretry_delay_header;
+
+/** How Box's strategy retries (B1, B11, B12). What is zero below the first four fields is off, or as the source has it. */
+typedef struct boxretry_retry_options {
+  size_t struct_size;
+  int32_t max_attempts;              /* 0 to 1000000; default 5. Attempts that end in a response (B5) */
+  int32_t max_retries_on_exception;  /* 0 to 1000000; default 2. Retries after network exceptions */
+  double retry_base_interval;        /* seconds, 0 or more, finite; default 1 */
+  double retry_randomization_factor; /* 0 to 1; default 0.5. A delay is multiplied by 1 - factor to 1 + factor */
+  double backoff_cap;                /* seconds; no backoff is longer, jitter included. 0 (default): no cap */
+  double retry_after_cap;            /* seconds; how long a Retry-After is honoured. 0 (default): no cap */
+  int32_t retry_after_over_cap;      /* BOXRETRY_OVER_CAP_…: what is done with a longer one. Default: clamp */
+  int32_t retry_unsafe_methods; /* 1 (default): every method is retried, as the source does. 0: a POST, a PATCH or a
+                                   request marked unsafe only if the server cannot have acted on it (B12); this needs
+                                   the outcome's `request` */
+  const boxretry_delay_header *delay_headers; /* further headers that count as Retry-After. The first of them that is
+                                                 usable wins, and over Retry-After too. NULL (default): none */
+  size_t delay_header_count;                  /* at most 16 */
+} boxretry_retry_options;
+
+#define BOXRETRY_RETRY_OPTIONS_INIT                                                                                    \
+  { sizeof(boxretry_retry_options), 5, 2, 1.0, 0.5, 0.0, 0.0, BOXRETRY_OVER_CAP_CLAMP, 1, NULL, 0 }
+
+/** Does what BOXRETRY_RETRY_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
+boxretry_error boxretry_retry_options_init(boxretry_retry_options *options, size_t struct_size);
+
+/**
+ * How one attempt ended (B2): a response, or a network exception.
+ *
+ * A response has its status and headers, and cause NONE. A network exception has status 0 and its cause. A response
+ * whose body broke off is an exception too: what has a cause is one, whatever its status.
+ * The caller owns all of it, and it need only live as long as the call that it is given to.
+ */
+typedef struct boxretry_outcome {
+  size_t struct_size;
+  int32_t status;                  /* 100 to 999; 0: a network exception */
+  int32_t cause;                   /* BOXRETRY_CAUSE_… */
+  const boxretry_header *headers;  /* of the final response, not of redirects on the way; NULL if there are none */
+  size_t header_count;             /* at most 65536 */
+  int32_t auth_available;          /* flag: a new access token could be got */
+  int32_t request_sent;            /* BOXRETRY_SENT_… */
+  const boxretry_request *request; /* what was sent, for B12 and custom strategies; NULL (default): not said */
+  int32_t body_not_replayable;     /* flag: the request's body cannot be sent again, so there is no retry (R3) */
+  int32_t reserved;                /* 0 */
+} boxretry_outcome;
+
+#define BOXRETRY_OUTCOME_INIT                                                                                          \
+  { sizeof(boxretry_outcome), 0, BOXRETRY_CAUSE_NONE, NULL, 0, 0, BOXRETRY_SENT_UNKNOWN, NULL, 0, 0 }
+
+/** Does what BOXRETRY_OUTCOME_INIT does. INVALID_ARGUMENT. Any thread. */
+boxretry_error boxretry_outcome_init(boxretry_outcome *outcome, size_t struct_size);
+
+/** What to do after an attempt, and why. Start from BOXRETRY_DECISION_INIT: the library needs the struct_size. */
+typedef struct boxretry_decision {
+  size_t struct_size;
+  int32_t action;            /* BOXRETRY_ACTION_… */
+  int32_t reason;            /* BOXRETRY_REASON_… */
+  double delay;              /* seconds to wait before the next attempt, 0 to 2^31 - 1; 0 if there is none */
+  int32_t delay_source;      /* BOXRETRY_DELAY_… */
+  int32_t attempt_number;    /* this attempt, from 1 */
+  int32_t exception_number;  /* this network exception, from 1; 0 if the attempt ended in a response */
+  int32_t retry_after_state; /* BOXRETRY_RETRY_AFTER_… */
+  double retry_after;        /* seconds that the server asked for, before any cap; -1 if it said nothing usable */
+} boxretry_decision;
+
+#define BOXRETRY_DECISION_INIT                                                                                         \
+  {                                                                                                                    \
+    sizeof(boxretry_decision), BOXRETRY_ACTION_STOP, BOXRETRY_REASON_SUCCESS, 0.0, BOXRETRY_DELAY_NONE, 0, 0,          \
+        BOXRETRY_RETRY_AFTER_ABSENT, -1.0                                                                              \
+  }
+
+/** Does what BOXRETRY_DECISION_INIT does. INVALID_ARGUMENT. Any thread. */
+boxretry_error boxretry_decision_init(boxretry_decision *decision, size_t struct_size);
+
+/** Decides about outcomes. Thread-safe. */
+typedef struct boxretry_strategy boxretry_strategy;
+
+/**
+ * Makes Box's strategy. `options` NULL: the documented defaults. Everything in `options` is copied.
+ *
+ * INVALID_ARGUMENT (the detail names the field, B1), OUT_OF_MEMORY. Free with boxretry_strategy_free(). Any thread.
+ */
+boxretry_error boxretry_strategy_new(const boxretry_retry_options *options, boxretry_strategy **out);
+
+/** What a custom strategy's `action` is preset to: a callback that leaves it so has failed. */
+#define BOXRETRY_ACTION_UNANSWERED (-1)
+
+/** What a custom strategy's `delay` is preset to: a callback that leaves it so has failed. */
+#define BOXRETRY_DELAY_UNANSWERED (-1e300)
+
+/**
+ * A strategy of your own (B9).
+ *
+ * Both callbacks see every outcome, successes included. They run on the thread that asks for the decision, before the
+ * call that asks returns, and from several threads at once if the strategy is used so. What they are given lives until
+ * they return. They may call what does not block, and may free any handle, that of their own strategy or loop too.
+ * The deadline and the ceiling of a retry loop hold for custom strategies too; `max_attempts` does not exist for them.
+ */
+typedef struct boxretry_strategy_callbacks {
+  size_t struct_size;
+  void *context; /* yours; handed to each callback */
+
+  /* Required. Writes BOXRETRY_ACTION_STOP, _RETRY or _REFRESH_TOKEN_AND_RETRY to *action. `attempt_number` counts the
+     network exceptions if the outcome is one, else the attempts, from 1 (B4). */
+  void (*should_retry)(void *context, const boxretry_outcome *outcome, int32_t attempt_number, int32_t *action);
+
+  /* Writes the seconds to wait to *delay; called only when there is a retry. NaN and negative count as 0, more than
+     2^31 - 1 as that. NULL: Retry-After, else the backoff, as in Box's strategy with its defaults. */
+  void (*retry_after)(void *context, const boxretry_outcome *outcome, int32_t attempt_number, double *delay);
+
+  /* Called once, when the last use of the strategy is over, on the thread that ends it. NULL: nothing to do. */
+  void (*context_free)(void *context);
+} boxretry_strategy_callbacks;
+
+#define BOXRETRY_STRATEGY_CALLBACKS_INIT                                                                               \
+  { sizeof(boxretry_strategy_callbacks), NULL, NULL, NULL, NULL }
+
+/** Does what BOXRETRY_STRATEGY_CALLBACKS_INIT does. INVALID_ARGUMENT. Any thread. */
+boxretry_error boxretry_strategy_callbacks_init(boxretry_strategy_callbacks *callbacks, size_t struct_size);
+
+/**
+ * Makes a custom strategy. If this fails, `context` stays the caller's: `context_free` is not called.
+ *
+ * INVALID_ARGUMENT, OUT_OF_MEMORY. Free with boxretry_strategy_free(). Any thread.
+ */
+boxretry_error boxretry_strategy_new_custom(const boxretry_strategy_callbacks *callbacks, boxretry_strategy **out);
+
+/**
+ * Asks whether the outcome is retried (B3), and after what delay.
+ *
+ * `attempt_number`: for a network exception the number of the exception, else that of the attempt, from 1; 0 is
+ * accepted, a negative one is not. The bound over both kinds (B5), a deadline and a ceiling are the retry loop's. The
+ * decision's attempt_number is the number that was given. Any outcome 200 to 399 that is not retried SUCCEEDs.
+ *
+ * INVALID_ARGUMENT, CALLBACK_FAILED (custom strategies), FORKED. Any thread.
+ */
+boxretry_error boxretry_strategy_should_retry(const boxretry_strategy *strategy, const boxretry_outcome *outcome,
+                                              int32_t attempt_number, boxretry_decision *out);
+
+/**
+ * The delay before a retry of this outcome, in seconds: Retry-After (B7) or the backoff (B6), whether or not the
+ * outcome would be retried. Caps apply; a Retry-After above a cap that stops is given as it is.
+ *
+ * INVALID_ARGUMENT, CALLBACK_FAILED (custom strategies), FORKED. Any thread.
+ */
+boxretry_error boxretry_strategy_retry_after(const boxretry_strategy *strategy, const boxretry_outcome *outcome,
+                                             int32_t attempt_number, double *delay_out);
+
+/** Ends a strategy. NULL is accepted. Anywhere, any thread. */
+void boxretry_strategy_free(boxretry_strategy *strategy);
+
+/* =====================================================================================================================
+ * Backoff and Retry-After: the arithmetic by itself
+ * ================================================================================================================== */
+
+/**
+ * 2^attempt_number * retry_base_interval * a factor (B6), in seconds, at most 2^31 - 1 and at most `backoff_cap`.
+ *
+ * `options` NULL: the defaults. `attempt_number`: 0 or more. `unit_random`: where in the range of the jitter, 0 (1 -
+ * retry_randomization_factor) to 1 (1 + retry_randomization_factor); 0.5 is the middle, without jitter.
+ *
+ * INVALID_ARGUMENT. Any thread.
+ */
+boxretry_error boxretry_backoff_delay(const boxretry_retry_options *options, int32_t attempt_number, double unit_random,
+                                      double *delay_out);
+
+/**
+ * The value of a Retry-After header line in seconds, 0 to 2^31 - 1 (B7): a decimal number, a list of such numbers (the
+ * largest), or an HTTP date in any of its three forms.
+ *
+ * `unix_time`: the time from which a date counts, in seconds since 1970, -62135596800 (year 1) to 253402300799 (year
+ * 9999): the response's own Date, or now.
+ *
+ * INVALID_ARGUMENT; NOT_USABLE if the value is none of these, so that the backoff is to be used. Any thread.
+ */
+boxretry_error boxretry_parse_retry_after(const char *value, int64_t unix_time, double *seconds_out);
+
+/* =====================================================================================================================
+ * Retry loop: for callers who send their requests themselves
+ *
+ * One loop for each call. Feed it each attempt's outcome, and it says what to do next. It counts attempts and network
+ * exceptions (B4), keeps their common bound (B5), the deadline (B11) and the ceiling (B14). A loop is used by one
+ * thread at a time.
+ * ================================================================================================================== */
+
+/** Tells the time; see the section Clock. */
+typedef struct boxretry_clock boxretry_clock;
+
+/** How a retry loop runs. */
+typedef struct boxretry_loop_options {
+  size_t struct_size;
+  int32_t auth_available; /* flag: a new access token could be got, for every outcome (or say so in the outcome) */
+  int64_t deadline_ms;    /* over all attempts and waits, from boxretry_retry_loop_new(); 1 or more; default: none. A
+                             wait that would reach it is not begun */
+  const boxretry_clock *clock; /* NULL (default): the system's. Retained */
+  uint64_t seed;               /* of the jitter; the same seed gives the same delays. 0 (default): random */
+  int32_t max_total_attempts;  /* ceiling of attempts for any strategy; 1 to 1000000. 0 (default): 1000 */
+  int32_t reserved;            /* 0 */
+} boxretry_loop_options;
+
+#define BOXRETRY_LOOP_OPTIONS_INIT                                                                                     \
+  { sizeof(boxretry_loop_options), 0, BOXRETRY_NO_TIMEOUT, NULL, 0, 0, 0 }
+
+/** Does what BOXRETRY_LOOP_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
+boxretry_error boxretry_loop_options_init(boxretry_loop_options *options, size_t struct_size);
+
+/** The state of one call's retries. One thread at a time. */
+typedef struct boxretry_retry_loop boxretry_retry_loop;
+
+/**
+ * Begins a call; its deadline counts from here. `options` NULL: the defaults. The strategy and the clock are retained.
+ *
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, FORKED. Free with boxretry_retry_loop_free(). Any thread.
+ */
+boxretry_error boxretry_retry_loop_new(const boxretry_strategy *strategy, const boxretry_loop_options *options,
+                                       boxretry_retry_loop **out);
+
+/**
+ * Takes the outcome of the next attempt and says what to do. After STOP, SUCCEED or CALLBACK_FAILED the loop has ended.
+ *
+ * INVALID_ARGUMENT (the attempt was not counted), CALLBACK_FAILED (custom strategies), ENDED, FORKED; IN_CALLBACK if
+ * called from a callback of this very loop. One thread at a time.
+ */
+boxretry_error boxretry_retry_loop_next(boxretry_retry_loop *loop, const boxretry_outcome *outcome,
+                                        boxretry_decision *out);
+
+/** Ends a loop. NULL is accepted. Anywhere, any thread. */
+void boxretry_retry_loop_free(boxretry_retry_loop *loop);
+
+/* =====================================================================================================================
+ * Token retry policy: how often and how fast a token provider is asked again
+ * ================================================================================================================== */
+
+/** January's policy for failures of a token provider that are marked retryable (T5). */
+typedef struct boxretry_token_retry_policy {
+  size_t struct_size;
+  int32_t maximum_attempts; /* calls to the provider, the first one included; 1 or more; default 9 */
+  double initial_delay;     /* seconds, 0 or more, finite; default 1 */
+  double multiplier;        /* 1 or more, finite; default 2 */
+  double maximum_delay;     /* seconds, 0 or more, finite; default 8. No wait is longer, jitter included */
+  double jitter_ratio;      /* 0 to 1; default 0.2. A wait is drawn from its value -/+ this part of it */
+} boxretry_token_retry_policy;
+
+#define BOXRETRY_TOKEN_RETRY_POLICY_INIT                                                                               \
+  { sizeof(boxretry_token_retry_policy), 9, 1.0, 2.0, 8.0, 0.2 }
+
+/** A single attempt: no retry. */
+#define BOXRETRY_TOKEN_RETRY_POLICY_NONE                                                                               \
+  { sizeof(boxretry_token_retry_policy), 1, 1.0, 2.0, 8.0, 0.2 }
+
+/** Does what BOXRETRY_TOKEN_RETRY_POLICY_INIT does. INVALID_ARGUMENT. Any thread. */
+boxretry_error boxretry_token_retry_policy_init(boxretry_token_retry_policy *policy, size_t struct_size);
+
+/**
+ * The wait after the `failed_attempt`-th failed call, in seconds, at most 2^31 - 1. By default 1 2 4 8 8 8 8 8 in the
+ * middle. Arithmetic only: that no wait follows the failure number `maximum_attempts` is the caller's to see.
+ *
+ * `policy` NULL: the default. `failed_attempt`: 1 or more. `unit_random`: where in the range of the jitter, 0 to 1.
+ *
+ * INVALID_ARGUMENT. Any thread.
+ */
+boxretry_error boxretry_token_delay(const boxretry_token_retry_policy *policy, int32_t failed_attempt,
+                                    double unit_random, double *delay_out);
+
+/* =====================================================================================================================
+ * Clock: the system's, or one that only moves when told, so that retries can be tested without waiting
+ *
+ * Where a clock is asked for, NULL is the system's. Any number of threads may use a manual clock at once.
+ * ================================================================================================================== */
+
+/** The three clocks in one. */
+enum {
+  BOXRETRY_TIMELINE_MONOTONIC = 0, /* never set back; rests while the machine sleeps. Backoff waits, idle timeouts */
+  BOXRETRY_TIMELINE_BOOTTIME = 1,  /* never set back; goes on while the machine sleeps. Deadlines, lives of tokens */
+  BOXRETRY_TIMELINE_WALL = 2       /* seconds since 1970; can be set. Dates in headers */
+};
+
+/**
+ * Makes a clock that stands still. All its timelines begin at 0.
+ *
+ * INVALID_ARGUMENT, OUT_OF_MEMORY. Free with boxretry_clock_free(). Any thread.
+ */
+boxretry_error boxretry_clock_new_manual(boxretry_clock **out);
+
+/**
+ * Moves all timelines on, and ends each wait whose time has come. `seconds`: 0 to 2^31 - 1; a manual clock goes up to
+ * 2^32 seconds in all, and is refused beyond.
+ *
+ * INVALID_ARGUMENT, FORKED. Any thread.
+ */
+boxretry_error boxretry_clock_advance(boxretry_clock *clock, double seconds);
+
+/** Moves boottime and wall clock on, as if the machine had slept. As boxretry_clock_advance() in all else. */
+boxretry_error boxretry_clock_suspend(boxretry_clock *clock, double seconds);
+
+/**
+ * Sets the wall clock alone. `unix_time`: seconds since 1970, -62135596800 (year 1) to 253402300799 (year 9999).
+ *
+ * INVALID_ARGUMENT, FORKED. Any thread.
+ */
+boxretry_error boxretry_clock_set_wall(boxretry_clock *clock, double unix_time);
+
+/** Reads one of the timelines (BOXRETRY_TIMELINE_…), in seconds. NULL: the system's. INVALID_ARGUMENT, FORKED. Any thread. */
+boxretry_error boxretry_clock_now(const boxretry_clock *clock, int32_t timeline, double *seconds_out);
+
+/**
+ * Waits until `seconds` (0 to 2^31 - 1) have passed on the clock's monotonic timeline. NULL: the system's.
+ *
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, CLOSED (the clock was freed meanwhile), IN_CALLBACK, FORKED. Any thread.
+ */
+boxretry_error boxretry_clock_sleep(const boxretry_clock *clock, double seconds);
+
+/**
+ * Waits, in real time, until someone waits on this manual clock for a time that has not come yet. With it a test
+ * knows that it may advance the clock. `timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT.
+ *
+ * INVALID_ARGUMENT, WAIT_TIMEOUT, CLOSED (the clock was freed meanwhile), IN_CALLBACK, FORKED. Any thread.
+ */
+boxretry_error boxretry_clock_wait_for_timer(boxretry_clock *clock, int64_t timeout_ms);
+
+/** Ends a manual clock, and the waits on it (CLOSED). NULL is accepted. Anywhere, any thread. */
+void boxretry_clock_free(boxretry_clock *clock);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BOXRETRY_H */
