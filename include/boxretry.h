@@ -270,7 +270,7 @@ typedef struct boxretry_delay_header {
   double unit;      /* the seconds that a value of 1 stands for (0.001 for retry-after-ms); above 0, at most 86400 */
 } boxretry_delay_header;
 
-/** How Box's strategy retries (B1, B11, B12). What is zero below the first four fields is off, or as the source has it. */
+/** How Box's strategy retries (B1), and what goes beyond the source: the caps (B11), unsafe methods (B12). */
 typedef struct boxretry_retry_options {
   size_t struct_size;
   int32_t max_attempts;              /* 0 to 1000000; default 5. Attempts that end in a response (B5) */
