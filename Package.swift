@@ -53,9 +53,10 @@ let package = Package(
         .target(
             name: "BoxRetry", dependencies: ["RetryCore", "CurlEngine", "CShims", "CBoxRetry"],
             swiftSettings: swiftSettings, linkerSettings: linkerSettings),
-        .testTarget(name: "RetryCoreTests", dependencies: ["RetryCore"], swiftSettings: [.swiftLanguageMode(.v6)]),
+        // What the test targets share.
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .testTarget(name: "RetryCoreTests", dependencies: ["RetryCore", "TestSupport"]),
         .testTarget(
-            name: "BoxRetryTests", dependencies: ["BoxRetry", "RetryCore", "CBoxRetry"],
-            swiftSettings: [.swiftLanguageMode(.v6)]),
+            name: "BoxRetryTests", dependencies: ["BoxRetry", "CurlEngine", "RetryCore", "CBoxRetry", "TestSupport"]),
     ]
 )

@@ -1,0 +1,239 @@
+import RetryCore
+import Testing
+
+/// The loop, and with it the cases F1–F14 of the field, in virtual time and without jitter.
+@Suite struct RetryLoopTests {
+    @Test("F1, B7: a Retry-After in lower case is the wait") func lowerCaseRetryAfter() throws {
+        let call = try play([.status(429, ("retry-after", "7")), .status(200)])
+        #expect(call.waits == [7])
+        #expect(call.last?.action == .succeed)
+    }
+
+    @Test("F2, B3: 202 with Retry-After is asked again") func acceptedWithRetryAfter() throws {
+        let call = try play([.status(202, ("retry-after", "7")), .status(200)])
+        #expect(call.requests == 2)
+        #expect(call.waits == [7])
+        #expect(call.decisions[0].reason == .accepted)
+    }
+
+    @Test("F3, B7: a date in the past means at once") func pastDate() throws {
+        let clock = ManualClock()
+        #expect(clock.setWall(1_790_000_000))
+        let call = try play(
+            [.status(503, ("Retry-After", "Wed, 21 Oct 2015 07:28:00 GMT")), .status(200)], clock: clock)
+        #expect(call.waits == [0])
+        #expect(call.decisions[0].delaySource == .retryAfterDate)
+        #expect(call.last?.action == .succeed)
+    }
+
+    @Test("F4, B7: of several lines and of a list the largest counts") func severalValues() throws {
+        let lines = try play([.status(429, ("Retry-After", "5"), ("Retry-After", "5")), .status(200)])
+        #expect(lines.waits == [5])
+        let list = try play([.status(429, ("Retry-After", "2814, 2")), .status(200)])
+        #expect(list.waits == [2814])
+        let mixed = try play([.status(429, ("Retry-After", "soon"), ("retry-AFTER", "3")), .status(200)])
+        #expect(mixed.waits == [3])
+    }
+
+    @Test(
+        "F5, B7: monstrous values are not usable, or saturate", arguments: ["nan", "inf", "1e400", "99999999999999999"])
+    func monstrousValues(value: String) throws {
+        let call = try play([.status(429, ("Retry-After", value)), .status(200)])
+        #expect(call.waits == [value.hasPrefix("n") || value.hasPrefix("i") ? 2 : Delay.maximum])
+    }
+
+    @Test("F5, B7: 5,000 digits saturate, as an exponent too") func manyDigits() throws {
+        let digits = String(repeating: "9", count: 5_000)
+        #expect(try play([.status(429, ("Retry-After", digits)), .status(200)]).waits == [Delay.maximum])
+        #expect(try play([.status(429, ("Retry-After", "1e\(digits)")), .status(200)]).waits == [Delay.maximum])
+        #expect(try play([.status(429, ("Retry-After", "1e-\(digits)")), .status(200)]).waits == [0])
+    }
+
+    @Test("F6, B7: 202 with an empty Retry-After still has the header, and takes the backoff") func emptyRetryAfter()
+        throws
+    {
+        let call = try play([.status(202, ("Retry-After", "")), .status(200)])
+        #expect(call.requests == 2)
+        #expect(call.waits == [2])
+        #expect(call.decisions[0].delaySource == .backoff)
+        guard case .notUsable = call.decisions[0].retryAfter else {
+            Issue.record("the decision does not say that the header was not usable")
+            return
+        }
+    }
+
+    @Test("F7, B7: Retry-After 0 means at once, and the attempt counts") func zeroRetryAfter() throws {
+        let call = try play([.status(503, ("Retry-After", "0"))])
+        #expect(call.waits == [0, 0, 0, 0])
+        #expect(call.last?.reason == .attemptsExhausted)
+    }
+
+    @Test(
+        "F8, B7: fractions count to the millisecond", arguments: [("0.503", 0.503), ("292.052427053", 292.052427053)])
+    func fractions(value: String, seconds: Double) throws {
+        #expect(try play([.status(503, ("Retry-After", value)), .status(200)]).waits == [seconds])
+    }
+
+    @Test("F9, B11: a wait beyond the deadline is not begun") func waitBeyondDeadline() throws {
+        let call = try play([.status(503, ("Retry-After", "3600"))], limits: deadline(seconds: 60))
+        #expect(call.requests == 1)
+        #expect(call.last?.action == .stop)
+        #expect(call.last?.reason == .deadline)
+        #expect(call.last?.delay == 0)
+        guard case .usable(3600, .retryAfter) = call.last?.retryAfter else {
+            Issue.record("the decision does not have the value")
+            return
+        }
+    }
+
+    @Test("F10, B3: Retry-After does not make a 409 retryable") func conflict() throws {
+        let call = try play([.status(409, ("Retry-After", "5"))])
+        #expect(call.requests == 1)
+        #expect(call.last?.reason == .notRetryable)
+    }
+
+    @Test("F11, B7: a date counts from the response's own Date") func datesCountFromTheServersClock() throws {
+        let clock = ManualClock()
+        #expect(clock.setWall(1_790_000_000 + 3_600))
+        let call = try play(
+            [
+                .status(
+                    503, ("Retry-After", "Mon, 21 Sep 2026 14:13:50 GMT"), ("date", "Mon, 21 Sep 2026 14:13:20 GMT")),
+                .status(200),
+            ], clock: clock)
+        #expect(call.waits == [30])
+    }
+
+    @Test("B7: without a valid Date, a date counts from the wall clock") func datesCountFromTheWallClock() throws {
+        let clock = ManualClock()
+        #expect(clock.setWall(1_790_000_000.25))
+        let call = try play(
+            [.status(503, ("Date", "yesterday"), ("Retry-After", "Mon, 21 Sep 2026 14:13:50 GMT")), .status(200)],
+            clock: clock)
+        #expect(call.waits == [29.75])
+    }
+
+    @Test("F13, B14: a strategy that always retries ends at the ceiling") func ceiling() throws {
+        let call = try play([.status(200)], strategy: AlwaysRetry())
+        #expect(call.requests == 1_000)
+        #expect(call.last?.action == .succeed)
+        #expect(call.last?.reason == .attemptCeiling)
+        #expect(try play([.exception()], strategy: AlwaysRetry()).requests == 1_000)
+    }
+
+    @Test("F13, B14: a strategy that always retries ends at the deadline") func customDeadline() throws {
+        let call = try play([.status(500, takes: 7)], strategy: AlwaysRetry(), limits: deadline(seconds: 60))
+        #expect(call.requests == 9)
+        #expect(call.last?.reason == .deadline)
+    }
+
+    @Test("F14, B10: when the attempts are used up, each has its record") func records() throws {
+        let call = try play([.status(503), .status(500), .exception(.tls), .status(429), .status(599)])
+        #expect(call.decisions.map(\.attemptNumber) == [1, 2, 3, 4, 5])
+        #expect(call.decisions.map(\.exceptionNumber) == [0, 0, 1, 0, 0])
+        #expect(
+            call.decisions.map(\.reason) == [
+                .serverError, .serverError, .networkException, .rateLimited, .attemptsExhausted,
+            ])
+        #expect(call.waits == [2, 4, 2, 16])
+        #expect(call.last?.action == .stop)
+    }
+
+    @Test("B5: retries of both kinds together never exceed max_attempts") func bound() throws {
+        let options = withoutJitter { $0.maxRetriesOnException = 1_000 }
+        let call = try play([.exception()], strategy: BoxRetryStrategy(checked: options))
+        #expect(call.requests == 6)
+        #expect(call.last?.reason == .retriesExhausted)
+        #expect(call.waits == [2, 4, 8, 16, 32])
+    }
+
+    @Test("B8: 401 with auth available asks for a new token, with the wait of any retry") func unauthorized() throws {
+        var limits = RetryLoop.Limits()
+        limits.authAvailable = true
+        let call = try play([.status(401), .status(200)], limits: limits)
+        #expect(call.decisions.map(\.action) == [.refreshTokenAndRetry, .succeed])
+        #expect(call.waits == [2])
+        #expect(try play([.status(401)]).last?.reason == .notRetryable)
+    }
+
+    @Test("B10: the last 202 of a poll is a success, and says that the attempts are used up") func endlessPoll() throws
+    {
+        let call = try play([.status(202, ("Retry-After", "1"))])
+        #expect(call.requests == 5)
+        #expect(call.last?.action == .succeed)
+        #expect(call.last?.reason == .attemptsExhausted)
+    }
+
+    @Test("F35, B11: the deadline counts all attempts and waits") func deadlineOverAll() throws {
+        let call = try play([.status(503, takes: 1)], limits: deadline(seconds: 5))
+        #expect(call.waits == [2])  // 1 + 2 + 1 = 4 s; the next wait of 4 s would lead to 8 s.
+        #expect(call.last?.reason == .deadline)
+        #expect(try play([.status(200, takes: 100)], limits: deadline(seconds: 5)).last?.action == .succeed)
+    }
+
+    @Test("B11: a wait that ends at the very deadline is not begun; one that ends before it is") func deadlineEdge()
+        throws
+    {
+        #expect(try play([.status(503), .status(200)], limits: deadline(seconds: 2)).requests == 1)
+        #expect(try play([.status(503), .status(200)], limits: deadline(seconds: 2.001)).requests == 2)
+    }
+
+    @Test("M6: the deadline goes on while the machine sleeps") func deadlineWhileAsleep() throws {
+        let clock = ManualClock()
+        var loop = RetryLoop(
+            strategy: BoxRetryStrategy(checked: withoutJitter()), limits: deadline(seconds: 60),
+            random: SplitMix64(state: 1))
+        #expect(try loop.next(Outcome(status: 503), clock: clock).isRetry)
+        #expect(clock.suspend(forSeconds: 60))
+        #expect(try loop.next(Outcome(status: 503), clock: clock).reason == .deadline)
+    }
+
+    @Test("R3: a body that cannot be sent again is not retried") func notReplayable() throws {
+        var answer = Answer.status(503)
+        answer.adjust = { $0.isBodyReplayable = false }
+        let call = try play([answer])
+        #expect(call.requests == 1)
+        #expect(call.last?.reason == .notReplayable)
+    }
+
+    @Test("B2: a response with a cause is an exception, whatever its status") func brokenBody() throws {
+        var answer = Answer.status(200)
+        answer.cause = .receive
+        let call = try play([answer, .status(200)])
+        #expect(call.decisions[0].reason == .networkException)
+        #expect(call.decisions[0].exceptionNumber == 1)
+        #expect(call.requests == 2)
+    }
+
+    @Test("B6: the same seed gives the same delays, another one others") func seeds() throws {
+        #expect(try delays(seed: 1) == delays(seed: 1))
+        #expect(try delays(seed: 1) != delays(seed: 2))
+    }
+}
+
+private func deadline(seconds: Double) -> RetryLoop.Limits {
+    var limits = RetryLoop.Limits()
+    limits.deadline = Instant(nanoseconds: 0).advanced(bySeconds: seconds)
+    return limits
+}
+
+private func delays(seed: UInt64) throws -> [Double] {
+    var loop = RetryLoop(
+        strategy: BoxRetryStrategy(checked: BoxRetryOptions()), limits: .init(), random: SplitMix64(state: seed))
+    return try (1...4).map { _ in try loop.next(Outcome(status: 503), clock: ManualClock()).delay }
+}
+
+/// A custom strategy that never has enough.
+private final class AlwaysRetry: RetryStrategy {
+    var retryBound: Int32? { nil }
+
+    func readRetryAfter(_ headers: HeaderList, clock: any Clock) -> RetryAfter { .absent }
+
+    func shouldRetry(_ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32) -> RetryAnswer {
+        .retry(.custom)
+    }
+
+    func retryAfter(_ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32, unitRandom: Double) -> Wait {
+        Wait(delay: 0, source: .custom)
+    }
+}
