@@ -70,11 +70,12 @@ import Testing
 
     @Test("the context is not freed if the strategy could not be made") func contextKept() throws {
         let script = Script { _, _, _ in 1 }
-        var callbacks = script.callbacks
+        var callbacks = script.makeCallbacks()
         callbacks.should_retry = nil
         var strategy: OpaquePointer?
         #expect(boxretry_strategy_new_custom(&callbacks, &strategy) == BOXRETRY_ERROR_INVALID_ARGUMENT)
         #expect(strategy == nil && script.timesFreed == 0)
+        Script.release(callbacks.context)
     }
 
     @Test("K4: what blocks refuses inside a callback, and the loop refuses its own") func insideCallbacks() throws {
@@ -100,7 +101,7 @@ import Testing
             return 1
         }
         var (strategy, loop): (OpaquePointer?, OpaquePointer?)
-        var callbacks = script.callbacks
+        var callbacks = script.makeCallbacks()
         try check(boxretry_strategy_new_custom(&callbacks, &strategy))
         try check(boxretry_retry_loop_new(strategy, nil, &loop))
         script.freeOwners = { [strategy, loop] in
@@ -151,7 +152,7 @@ import Testing
     }
 }
 
-/// A custom strategy whose answers are a closure's. It must outlive its strategies.
+/// A custom strategy whose answers are a closure's. A strategy retains it, and lets go of it when its context is freed.
 private final class Script {
     typealias Answer = (Script, boxretry_outcome, Int32) -> Int32
 
@@ -169,10 +170,11 @@ private final class Script {
 
     var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-    var callbacks: boxretry_strategy_callbacks {
+    /// Retains the script, for whoever will call `context_free`.
+    func makeCallbacks() -> boxretry_strategy_callbacks {
         boxretry_strategy_callbacks(
             struct_size: MemoryLayout<boxretry_strategy_callbacks>.size,
-            context: pointer,
+            context: Unmanaged.passRetained(self).toOpaque(),
             should_retry: { context, outcome, number, action in
                 guard let script = Script.of(context), let outcome, let action else { return }
                 action.pointee = script.answer(script, outcome.pointee, number)
@@ -183,14 +185,19 @@ private final class Script {
                     guard let answer = Script.of(context)?.delay else { return }
                     delay?.pointee = answer
                 },
-            context_free: { context in Script.of(context)?.timesFreed += 1 })
+            context_free: { context in
+                Script.of(context)?.timesFreed += 1
+                Script.release(context)
+            })
     }
 
     func strategy() throws -> Owned {
-        var callbacks = callbacks
-        return try withExtendedLifetime(self) {
-            try Owned(free: boxretry_strategy_free) { boxretry_strategy_new_custom(&callbacks, &$0) }
-        }
+        var callbacks = makeCallbacks()
+        return try Owned(free: boxretry_strategy_free) { boxretry_strategy_new_custom(&callbacks, &$0) }
+    }
+
+    static func release(_ context: UnsafeMutableRawPointer?) {
+        if let context { Unmanaged<Script>.fromOpaque(context).release() }
     }
 
     private static func of(_ context: UnsafeMutableRawPointer?) -> Script? {
