@@ -18,7 +18,7 @@ final class ClockHandle: Handle, HandleClass {
         behind pointer: OpaquePointer?, _ argument: StaticString, _ field: StaticString? = nil
     ) throws(Failure) -> any Clock {
         guard let pointer else { return systemClock }
-        return try borrow(pointer, field ?? argument).clock
+        return try retained(pointer, field ?? argument).clock
     }
 }
 
@@ -42,8 +42,8 @@ public func boxretry_clock_new_manual(_ out: UnsafeMutablePointer<OpaquePointer?
 
 @_cdecl("boxretry_clock_advance") @implementation
 public func boxretry_clock_advance(_ clock: OpaquePointer!, _ seconds: Double) -> boxretry_error {
-    answer { () throws(Failure) in
-        let clock = try ClockHandle.borrow(clock, "clock").clock
+    ClockHandle.with(clock, "clock") { handle throws(Failure) in
+        let clock = handle.clock
         try checkedSeconds(seconds)
         guard clock.advance(bySeconds: seconds) else {
             throw .invalidArgument("seconds", "is more than is left of the clock", is: seconds)
@@ -53,8 +53,8 @@ public func boxretry_clock_advance(_ clock: OpaquePointer!, _ seconds: Double) -
 
 @_cdecl("boxretry_clock_suspend") @implementation
 public func boxretry_clock_suspend(_ clock: OpaquePointer!, _ seconds: Double) -> boxretry_error {
-    answer { () throws(Failure) in
-        let clock = try ClockHandle.borrow(clock, "clock").clock
+    ClockHandle.with(clock, "clock") { handle throws(Failure) in
+        let clock = handle.clock
         try checkedSeconds(seconds)
         guard clock.suspend(forSeconds: seconds) else {
             throw .invalidArgument("seconds", "is more than is left of the clock", is: seconds)
@@ -64,8 +64,8 @@ public func boxretry_clock_suspend(_ clock: OpaquePointer!, _ seconds: Double) -
 
 @_cdecl("boxretry_clock_set_wall") @implementation
 public func boxretry_clock_set_wall(_ clock: OpaquePointer!, _ unix_time: Double) -> boxretry_error {
-    answer { () throws(Failure) in
-        let clock = try ClockHandle.borrow(clock, "clock").clock
+    ClockHandle.with(clock, "clock") { handle throws(Failure) in
+        let clock = handle.clock
         guard clock.setWall(unix_time) else {
             throw .invalidArgument("unix_time", "must lie in the years 1 to 9999", is: unix_time)
         }
@@ -92,10 +92,10 @@ public func boxretry_clock_now(
 public func boxretry_clock_sleep(_ clock: OpaquePointer!, _ seconds: Double) -> boxretry_error {
     answer { () throws(Failure) in
         try refuseInCallback()
-        let manual: SharedManualClock? = clock == nil ? nil : try ClockHandle.borrow(clock, "clock").clock
         try checkedSeconds(seconds)
-        guard let manual else { return systemClock.sleep(seconds: seconds) }
-        try manual.sleep(seconds: seconds).check()
+        guard let clock else { return systemClock.sleep(seconds: seconds) }
+        // Retained: another thread may free the clock's handle meanwhile.
+        try ClockHandle.retained(clock, "clock").clock.sleep(seconds: seconds).check()
     }
 }
 
@@ -103,7 +103,7 @@ public func boxretry_clock_sleep(_ clock: OpaquePointer!, _ seconds: Double) -> 
 public func boxretry_clock_wait_for_timer(_ clock: OpaquePointer!, _ timeout_ms: Int64) -> boxretry_error {
     answer { () throws(Failure) in
         try refuseInCallback()
-        let clock = try ClockHandle.borrow(clock, "clock").clock
+        let clock = try ClockHandle.retained(try required(clock, "clock"), "clock").clock
         guard timeout_ms >= 0 else {
             throw .invalidArgument("timeout_ms", nil, "must be 0 or more", is: timeout_ms)
         }
@@ -123,5 +123,5 @@ extension SharedManualClock.WaitResult {
 
 @_cdecl("boxretry_clock_free") @implementation
 public func boxretry_clock_free(_ clock: OpaquePointer!) {
-    ClockHandle.take(clock)?.clock.close()
+    ClockHandle.take(clock) { $0.clock.close() }
 }

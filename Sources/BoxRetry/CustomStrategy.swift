@@ -28,6 +28,8 @@ final class CallbackRetryStrategy: RetryStrategy {
         shim_callback_leave()
     }
 
+    var callsBack: Bool { true }
+
     /// B5 does not bound a custom strategy; the ceiling does (B14).
     var retryBound: Int32? { nil }
 
@@ -73,13 +75,10 @@ final class CallbackRetryStrategy: RetryStrategy {
         var cOutcome = boxretry_outcome(
             struct_size: MemoryLayout<boxretry_outcome>.size, status: outcome.status, cause: outcome.cause.rawValue,
             headers: outcome.headers.cHeaders, header_count: outcome.headers.count,
-            auth_available: outcome.authAvailable ? 1 : 0, request_sent: outcome.requestSent.rawValue, request: nil,
+            auth_available: outcome.authAvailable ? 1 : 0, request_sent: outcome.requestSent.rawValue,
+            request: outcome.request?.assumingMemoryBound(to: boxretry_request.self),
             body_not_replayable: outcome.isBodyReplayable ? 0 : 1, reserved: 0)
-        guard let request = outcome.request else { return body(&cOutcome) }
-        withUnsafePointer(to: request.cRequest) { cRequest in
-            cOutcome.request = cRequest
-            body(&cOutcome)
-        }
+        body(&cOutcome)
     }
 }
 

@@ -38,13 +38,43 @@ protocol HandleClass: Handle {
 }
 
 extension HandleClass {
-    /// The handle behind a pointer. Whoever calls a callback that may free it must keep it alive meanwhile.
+    /// Runs the body of a function of the C interface with the handle behind a pointer. `argument` is its name there.
+    ///
+    /// The handle is lent without counting a reference, which would cost more than a whole decision: its caller keeps it
+    /// alive. Only what is called back may free it; see `keptAlive`.
     @inline(__always)
-    static func borrow(_ pointer: OpaquePointer?, _ argument: StaticString) throws(Failure) -> Self {
-        guard let pointer else { throw .invalidArgument(argument, "is NULL") }
-        let handle = Unmanaged<Handle>.fromOpaque(UnsafeRawPointer(pointer)).takeUnretainedValue()
+    static func with(
+        _ pointer: OpaquePointer?, _ argument: StaticString, _ body: (Self) throws(Failure) -> Void
+    ) -> boxretry_error {
+        guard let pointer else { return Failure.invalidArgument(argument, "is NULL").error }
+        return Unmanaged<Self>.fromOpaque(UnsafeRawPointer(pointer))._withUnsafeGuaranteedRef { handle in
+            answer { () throws(Failure) in
+                try handle.check(kind, argument)
+                try body(handle)
+            }
+        }
+    }
+
+    /// The handle behind a pointer, for those who keep it or what it holds.
+    static func retained(_ pointer: OpaquePointer, _ argument: StaticString) throws(Failure) -> Self {
+        let handle = Unmanaged<Self>.fromOpaque(UnsafeRawPointer(pointer)).takeUnretainedValue()
         try handle.check(kind, argument)
-        return unsafeDowncast(handle, to: Self.self)
+        return handle
+    }
+
+    /// Runs what may call back, and with that may free this very handle.
+    @inline(__always)
+    func keptAlive<Result>(
+        if callsBack: Bool, _ body: () throws(StrategyFailure) -> Result
+    ) throws(Failure) -> Result {
+        let reference = Unmanaged.passUnretained(self)
+        if callsBack { _ = reference.retain() }
+        defer { if callsBack { reference.release() } }
+        do throws(StrategyFailure) {
+            return try body()
+        } catch {
+            throw .callbackFailed(error)
+        }
     }
 
     /// Gives the handle to the caller of a `_new` function.
@@ -52,12 +82,14 @@ extension HandleClass {
         out.pointee = OpaquePointer(Unmanaged.passRetained(self).toOpaque())
     }
 
-    /// What a `_free` function gets. Nil for NULL; nil, too, for what is not of this process or kind: it is leaked.
-    static func take(_ pointer: OpaquePointer?) -> Self? {
-        guard let pointer else { return nil }
-        let handle = Unmanaged<Handle>.fromOpaque(UnsafeRawPointer(pointer))
-        guard (try? borrow(pointer, "")) != nil else { return nil }
-        return unsafeDowncast(handle.takeRetainedValue(), to: Self.self)
+    /// Takes a handle back from the caller of a `_free` function. Nothing happens to NULL, and to what is not of this
+    /// process or of this kind: it is leaked.
+    static func take(_ pointer: OpaquePointer?, _ last: (Self) -> Void = { _ in }) {
+        guard let pointer else { return }
+        _ = with(pointer, "handle") { handle in
+            last(handle)
+            Unmanaged.passUnretained(handle).release()
+        }
     }
 }
 

@@ -11,29 +11,20 @@ extension boxretry_request: SizedStruct {
     static var firstSize: Int { 56 }
 }
 
-extension RequestDescription {
-    /// Borrows a caller's request.
-    init(reading pointer: UnsafePointer<boxretry_request>) throws(Failure) {
+extension Outcome {
+    /// Borrows a caller's request, and checks it.
+    mutating func setRequest(_ pointer: UnsafePointer<boxretry_request>) throws(Failure) {
         let request = try boxretry_request.read(pointer, "request")
-        guard let safety = Safety(rawValue: request.retry_safety) else {
+        guard let safety = RequestSafety(rawValue: request.retry_safety) else {
             throw .invalidArgument("request", "retry_safety", "is none", is: Int64(request.retry_safety))
         }
         guard request.reserved == 0 else { throw .invalidArgument("request", "reserved", "must be 0") }
         guard request.body != nil || request.body_length == 0 else {
             throw .invalidArgument("request", "body", "is NULL, but has a length")
         }
-        self.init(
-            method: request.method, url: request.url,
-            headers: try HeaderList(reading: request.headers, request.header_count, "request"),
-            body: request.body, bodyLength: request.body_length, userPointer: request.user_pointer, safety: safety)
-    }
-
-    /// The request as custom strategies see it.
-    var cRequest: boxretry_request {
-        boxretry_request(
-            struct_size: MemoryLayout<boxretry_request>.size, method: method, url: url, headers: headers.cHeaders,
-            header_count: headers.count, body: body, body_length: bodyLength, user_pointer: userPointer,
-            retry_safety: safety.rawValue, reserved: 0)
+        _ = try HeaderList(reading: request.headers, request.header_count, "request")
+        isRequestUnsafe = safety.isUnsafe(method: request.method)
+        self.request = UnsafeRawPointer(pointer)
     }
 }
 

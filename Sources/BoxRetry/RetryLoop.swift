@@ -23,7 +23,9 @@ final class RetryLoopHandle: Handle, HandleClass {
         guard !loop.hasEnded else { throw .ended }
         isDeciding = true
         defer { isDeciding = false }
-        return try callingBack { () throws(StrategyFailure) in try loop.next(outcome, clock: clock) }
+        return try keptAlive(if: loop.callsBack) { () throws(StrategyFailure) in
+            try loop.next(outcome, clock: clock)
+        }
     }
 }
 
@@ -60,8 +62,7 @@ public func boxretry_retry_loop_new(
     _ strategy: OpaquePointer!, _ options: UnsafePointer<boxretry_loop_options>!,
     _ out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> boxretry_error {
-    answer { () throws(Failure) in
-        let strategy = try StrategyHandle.borrow(strategy, "strategy").strategy
+    StrategyHandle.with(strategy, "strategy") { handle throws(Failure) in
         let options = options == nil ? .defaults : try boxretry_loop_options.read(options, "options")
         let clock = try ClockHandle.clock(behind: options.clock, "options", "clock")
         guard options.reserved == 0 else { throw .invalidArgument("options", "reserved", "must be 0") }
@@ -69,7 +70,8 @@ public func boxretry_retry_loop_new(
         let out = try required(out, "out")
         var seeds = SplitMix64(state: shim_next_random_state())
         let random = SplitMix64(state: options.seed != 0 ? options.seed : seeds.next())
-        RetryLoopHandle(RetryLoop(strategy: strategy, limits: limits, random: random), clock: clock).give(to: out)
+        RetryLoopHandle(RetryLoop(strategy: handle.strategy, limits: limits, random: random), clock: clock).give(
+            to: out)
     }
 }
 
@@ -77,20 +79,18 @@ public func boxretry_retry_loop_new(
 public func boxretry_retry_loop_next(
     _ loop: OpaquePointer!, _ outcome: UnsafePointer<boxretry_outcome>!, _ out: UnsafeMutablePointer<boxretry_decision>!
 ) -> boxretry_error {
-    answer { () throws(Failure) in
-        let handle = try RetryLoopHandle.borrow(loop, "loop")
+    RetryLoopHandle.with(loop, "loop") { handle throws(Failure) in
         let outcome = try Outcome(reading: outcome)
         let out = try required(out, "out")
         let size = try boxretry_decision.checkedSize(out, "out")
-        // A callback of the strategy may free the loop.
-        let decision = try withExtendedLifetime(handle) { () throws(Failure) in try handle.next(outcome) }
+        let decision = try handle.next(outcome)
         boxretry_decision.write(decision.cDecision, to: out, callerSize: size)
     }
 }
 
 @_cdecl("boxretry_retry_loop_free") @implementation
 public func boxretry_retry_loop_free(_ loop: OpaquePointer!) {
-    _ = RetryLoopHandle.take(loop)
+    RetryLoopHandle.take(loop)
 }
 
 @_cdecl("boxretry_loop_options_init") @implementation

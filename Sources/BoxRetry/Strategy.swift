@@ -7,6 +7,7 @@ final class StrategyHandle: Handle, HandleClass {
     static var kind: HandleKind { .strategy }
 
     let strategy: any RetryStrategy
+    let clock: any Clock = systemClock
 
     init(_ strategy: any RetryStrategy) {
         self.strategy = strategy
@@ -92,7 +93,18 @@ extension Outcome {
     /// Borrows a caller's outcome, and checks it.
     @inline(__always)
     init(reading pointer: UnsafePointer<boxretry_outcome>?) throws(Failure) {
-        let outcome = try boxretry_outcome.read(pointer, "outcome")
+        let pointer = try required(pointer, "outcome")
+        if boxretry_outcome.hasOurSize(pointer) {
+            try self.init(checking: pointer)
+        } else {
+            var outcome = try boxretry_outcome.readOtherSize(pointer, "outcome")
+            try self.init(checking: &outcome)
+        }
+    }
+
+    @inline(__always)
+    private init(checking outcome: UnsafePointer<boxretry_outcome>) throws(Failure) {
+        let outcome = outcome.pointee
         guard outcome.status == 0 || (100...999).contains(outcome.status) else {
             throw .invalidArgument("outcome", "status", "must be 0, or from 100 to 999", is: Int64(outcome.status))
         }
@@ -109,7 +121,7 @@ extension Outcome {
         requestSent = sent
         authAvailable = outcome.auth_available != 0
         isBodyReplayable = outcome.body_not_replayable == 0
-        if let request = outcome.request { self.request = try RequestDescription(reading: request) }
+        if let request = outcome.request { try setRequest(request) }
     }
 }
 
@@ -163,19 +175,15 @@ public func boxretry_strategy_should_retry(
     _ strategy: OpaquePointer!, _ outcome: UnsafePointer<boxretry_outcome>!, _ attempt_number: Int32,
     _ out: UnsafeMutablePointer<boxretry_decision>!
 ) -> boxretry_error {
-    answer { () throws(Failure) in
-        let handle = try StrategyHandle.borrow(strategy, "strategy")
+    StrategyHandle.with(strategy, "strategy") { handle throws(Failure) in
         let outcome = try Outcome(reading: outcome)
         try checkedAttemptNumber(attempt_number, atLeast: 0, "attempt_number")
         let out = try required(out, "out")
         let size = try boxretry_decision.checkedSize(out, "out")
         var random = SplitMix64(state: shim_next_random_state())
-        let decision = try withExtendedLifetime(handle) { () throws(Failure) in
-            try callingBack { () throws(StrategyFailure) in
-                try decide(
-                    handle.strategy, outcome, attemptNumber: attempt_number, refusal: nil, clock: systemClock,
-                    random: &random)
-            }
+        let decision = try handle.keptAlive(if: handle.strategy.callsBack) { () throws(StrategyFailure) in
+            try handle.strategy.decide(
+                outcome, attemptNumber: attempt_number, refusal: nil, clock: handle.clock, random: &random)
         }
         boxretry_decision.write(decision.cDecision, to: out, callerSize: size)
     }
@@ -186,36 +194,23 @@ public func boxretry_strategy_retry_after(
     _ strategy: OpaquePointer!, _ outcome: UnsafePointer<boxretry_outcome>!, _ attempt_number: Int32,
     _ delay_out: UnsafeMutablePointer<Double>!
 ) -> boxretry_error {
-    answer { () throws(Failure) in
-        let handle = try StrategyHandle.borrow(strategy, "strategy")
+    StrategyHandle.with(strategy, "strategy") { handle throws(Failure) in
         let outcome = try Outcome(reading: outcome)
         try checkedAttemptNumber(attempt_number, atLeast: 0, "attempt_number")
         let out = try required(delay_out, "delay_out")
         var random = SplitMix64(state: shim_next_random_state())
-        out.pointee = try withExtendedLifetime(handle) { () throws(Failure) in
-            try callingBack { () throws(StrategyFailure) in
-                let retryAfter = handle.strategy.readRetryAfter(outcome.headers, clock: systemClock)
-                return try handle.strategy.retryAfter(
-                    outcome, retryAfter: retryAfter, attemptNumber: attempt_number, unitRandom: random.nextUnit()
-                ).delay
-            }
+        let wait = try handle.keptAlive(if: handle.strategy.callsBack) { () throws(StrategyFailure) in
+            let retryAfter = handle.strategy.readRetryAfter(outcome.headers, clock: handle.clock)
+            return try handle.strategy.retryAfter(
+                outcome, retryAfter: retryAfter, attemptNumber: attempt_number, unitRandom: random.nextUnit())
         }
-    }
-}
-
-/// Runs what may call a custom strategy, and turns its failure into one of the C interface.
-@inline(__always)
-func callingBack<Result>(_ body: () throws(StrategyFailure) -> Result) throws(Failure) -> Result {
-    do throws(StrategyFailure) {
-        return try body()
-    } catch {
-        throw .callbackFailed(error)
+        out.pointee = wait.delay
     }
 }
 
 @_cdecl("boxretry_strategy_free") @implementation
 public func boxretry_strategy_free(_ strategy: OpaquePointer!) {
-    _ = StrategyHandle.take(strategy)
+    StrategyHandle.take(strategy)
 }
 
 @_cdecl("boxretry_retry_options_init") @implementation

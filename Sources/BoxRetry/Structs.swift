@@ -20,15 +20,19 @@ extension SizedStruct {
     private static var size: Int { MemoryLayout<Self>.size }
 
     /// Reads a caller's struct.
-    @inline(__always)
     static func read(_ pointer: UnsafePointer<Self>?, _ argument: StaticString) throws(Failure) -> Self {
         let pointer = try required(pointer, argument)
-        guard UnsafeRawPointer(pointer).load(as: Int.self) != size else { return pointer.pointee }
-        return try readOtherSize(pointer, argument)
+        return hasOurSize(pointer) ? pointer.pointee : try readOtherSize(pointer, argument)
+    }
+
+    /// Whether the caller knows the struct as this library does, as is nearly always the case.
+    @inline(__always)
+    static func hasOurSize(_ pointer: UnsafePointer<Self>) -> Bool {
+        UnsafeRawPointer(pointer).load(as: Int.self) == size
     }
 
     @inline(never)
-    private static func readOtherSize(
+    static func readOtherSize(
         _ pointer: UnsafePointer<Self>, _ argument: StaticString
     ) throws(Failure) -> Self {
         let callerSize = try checkedSize(pointer, argument)

@@ -55,7 +55,11 @@ bool shim_in_callback(void) {
 /* --- Forks and randomness. A child of fork() must not draw what its parent draws. --- */
 
 _Atomic uint32_t shim_forks;
-static _Atomic uint64_t random_state;
+
+static _Thread_local struct {
+  uint64_t state;
+  uint32_t seeded_for; /* the fork generation, plus one */
+} thread_random;
 
 static uint64_t random_seed(void) {
   uint64_t seed;
@@ -66,17 +70,20 @@ static uint64_t random_seed(void) {
 
 static void after_fork_in_child(void) {
   atomic_fetch_add_explicit(&shim_forks, 1, memory_order_relaxed);
-  atomic_store_explicit(&random_state, random_seed(), memory_order_relaxed);
   callback_depth = 0;
 }
 
 __attribute__((constructor)) static void on_load(void) {
-  atomic_store_explicit(&random_state, random_seed(), memory_order_relaxed);
   pthread_atfork(NULL, NULL, after_fork_in_child);
 }
 
 uint64_t shim_next_random_state(void) {
-  return atomic_fetch_add_explicit(&random_state, 0x9E3779B97F4A7C15U, memory_order_relaxed);
+  const uint32_t seed_for = shim_fork_generation() + 1;
+  if (thread_random.seeded_for != seed_for) {
+    thread_random.state = random_seed();
+    thread_random.seeded_for = seed_for;
+  }
+  return thread_random.state += 0x9E3779B97F4A7C15U;
 }
 
 /* --- Time --- */

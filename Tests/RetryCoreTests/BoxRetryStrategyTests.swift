@@ -105,7 +105,7 @@ import Testing
 }
 
 private func answers(
-    _ method: String, _ answers: Answer..., safety: RequestDescription.Safety = .byMethod
+    _ method: String, _ answers: Answer..., safety: RequestSafety = .byMethod
 ) -> [Answer] {
     let name = Lines([(method, "")])
     return answers.map { answer in
@@ -113,7 +113,7 @@ private func answers(
         let adjust = answer.adjust
         answer.adjust = { outcome in
             adjust(&outcome)
-            outcome.request = RequestDescription(method: name.list.pairs?[0], safety: safety)
+            outcome.isRequestUnsafe = safety.isUnsafe(method: name.list.pairs?[0])
         }
         return answer
     }

@@ -225,6 +225,7 @@ private func delays(seed: UInt64) throws -> [Double] {
 
 /// A custom strategy that never has enough.
 private final class AlwaysRetry: RetryStrategy {
+    var callsBack: Bool { false }
     var retryBound: Int32? { nil }
 
     func readRetryAfter(_ headers: HeaderList, clock: any Clock) -> RetryAfter { .absent }

@@ -42,7 +42,7 @@ static inline uint32_t shim_fork_generation(void) {
   return atomic_load_explicit(&shim_forks, memory_order_relaxed);
 }
 
-/* --- Randomness: the state of a SplitMix64 that all threads share; each call takes the next state. --- */
+/* --- Randomness: the next state of this thread's own SplitMix64. --- */
 
 uint64_t shim_next_random_state(void);
 

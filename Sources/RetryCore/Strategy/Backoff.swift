@@ -12,6 +12,7 @@ extension BoxRetryOptions {
     /// | 3       | 4         | 8            | 12       |
     /// | 4       | 8         | 16           | 24       |
     /// | 40      | 2^31 - 1  | 2^31 - 1     | 2^31 - 1 |
+    @inline(__always)
     public func backoffDelay(attemptNumber: Int32, unitRandom: Double) -> Double {
         // 2^1023 is the largest power that a Double holds. Any base but 0 has saturated long before, and so has the
         // smallest one, 2^-1074, at 2^1105: hence two factors, neither of which overflows.

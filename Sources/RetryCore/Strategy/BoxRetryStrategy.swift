@@ -15,16 +15,20 @@ public final class BoxRetryStrategy: RetryStrategy {
         self.delayHeaders = delayHeaders
     }
 
+    public var callsBack: Bool { false }
+
     public var retryBound: Int32? { options.maxAttempts }
 
+    @inline(__always)
     public func readRetryAfter(_ headers: HeaderList, clock: any Clock) -> RetryAfter {
         RetryAfter(in: headers, further: delayHeaders, clock: clock)
     }
 
     /// The documented flow, in its order (B3), and then B12.
+    @inline(__always)
     public func shouldRetry(_ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32) -> RetryAnswer {
         let answer = documentedFlow(outcome, retryAfter: retryAfter, attemptNumber: attemptNumber)
-        if !options.retryUnsafeMethods, answer.action != .stop, let request = outcome.request, request.isUnsafe,
+        if !options.retryUnsafeMethods, answer.action != .stop, outcome.isRequestUnsafe,
             !provesNothingHappened(outcome, retryAfter: retryAfter, answer)
         {
             return .stop(.unsafeRequest)
@@ -32,6 +36,7 @@ public final class BoxRetryStrategy: RetryStrategy {
         return answer
     }
 
+    @inline(__always)
     private func documentedFlow(_ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32) -> RetryAnswer {
         if outcome.isNetworkException {
             return attemptNumber <= options.maxRetriesOnException
@@ -57,6 +62,7 @@ public final class BoxRetryStrategy: RetryStrategy {
     }
 
     /// Retry-After, within its cap (B7, B11), else the backoff (B6).
+    @inline(__always)
     public func retryAfter(
         _ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32, unitRandom: Double
     ) -> Wait {
@@ -66,6 +72,7 @@ public final class BoxRetryStrategy: RetryStrategy {
 
 extension BoxRetryOptions {
     /// How long to wait, with what the response says about it.
+    @inline(__always)
     public func wait(_ retryAfter: RetryAfter, attemptNumber: Int32, unitRandom: Double) -> Wait {
         guard case .usable(let seconds, let source) = retryAfter else {
             return Wait(delay: backoffDelay(attemptNumber: attemptNumber, unitRandom: unitRandom), source: .backoff)

@@ -7,7 +7,10 @@ public struct Outcome {
     public var headers: HeaderList
     public var authAvailable = false
     public var requestSent = RequestSent.unknown
-    public var request: RequestDescription?
+    /// Sending the request twice may do its work twice (B12).
+    public var isRequestUnsafe = false
+    /// The caller's own description of the request, for its custom strategy to see. The core does not look at it.
+    public var request: UnsafeRawPointer?
     /// False if the body is a stream of which something was read, so that it cannot be sent again (R3).
     public var isBodyReplayable = true
 
@@ -52,40 +55,15 @@ public enum RequestSent: Int32 {
     case some = 2
 }
 
-/// The request that is being retried, borrowed from the caller.
-public struct RequestDescription {
-    public var method: UnsafePointer<CChar>?
-    public var url: UnsafePointer<CChar>?
-    public var headers: HeaderList
-    public var body: UnsafeRawPointer?
-    public var bodyLength: Int
-    public var userPointer: UnsafeMutableRawPointer?
-    public var safety: Safety
+/// Whether a request may be sent again although the server may have acted on it (B12).
+public enum RequestSafety: Int32 {
+    case byMethod = 0
+    case safe = 1
+    case unsafe = 2
 
-    /// Whether it may be sent again although the server may have acted on it (B12).
-    public enum Safety: Int32 {
-        case byMethod = 0
-        case safe = 1
-        case unsafe = 2
-    }
-
-    public init(
-        method: UnsafePointer<CChar>? = nil, url: UnsafePointer<CChar>? = nil, headers: HeaderList = .empty,
-        body: UnsafeRawPointer? = nil, bodyLength: Int = 0, userPointer: UnsafeMutableRawPointer? = nil,
-        safety: Safety = .byMethod
-    ) {
-        self.method = method
-        self.url = url
-        self.headers = headers
-        self.body = body
-        self.bodyLength = bodyLength
-        self.userPointer = userPointer
-        self.safety = safety
-    }
-
-    /// Sending a POST or a PATCH twice may do its work twice. The method's case does not matter, to be on the safe side.
-    var isUnsafe: Bool {
-        switch safety {
+    /// POST and PATCH are unsafe, if the method counts. Its case does not matter, to be on the safe side.
+    public func isUnsafe(method: UnsafePointer<CChar>?) -> Bool {
+        switch self {
         case .safe: return false
         case .unsafe: return true
         case .byMethod:

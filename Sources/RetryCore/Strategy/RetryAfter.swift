@@ -13,9 +13,13 @@ public enum RetryAfter {
     }
 
     /// Reads the header lines: the first usable one of `further`, else the largest usable Retry-After.
+    @inline(__always)
     public init(in headers: HeaderList, further: DelayHeaders, clock: any Clock) {
+        self = headers.count > 0 ? RetryAfter(reading: headers, further: further, clock: clock) : .absent
+    }
+
+    private init(reading headers: HeaderList, further: DelayHeaders, clock: any Clock) {
         self = .absent
-        guard headers.count > 0 else { return }
         for index in 0..<further.count {
             further.withHeader(at: index) { name, unit in
                 headers.forEachValue(of: name) { value in

@@ -31,6 +31,9 @@ public struct RetryLoop {
         self.random = random
     }
 
+    /// Foreign code runs in `next`.
+    public var callsBack: Bool { strategy.callsBack }
+
     /// The next attempt has ended. After an error, or a decision that is no retry, the loop has ended, and must not be
     /// asked again.
     public mutating func next(_ outcome: Outcome, clock: any Clock) throws(StrategyFailure) -> Decision {
@@ -40,9 +43,9 @@ public struct RetryLoop {
         var outcome = outcome
         if limits.authAvailable { outcome.authAvailable = true }
 
-        var decision = try decide(
-            strategy, outcome, attemptNumber: outcome.isNetworkException ? exceptions : attempts,
-            refusal: refusal(of: outcome), clock: clock, random: &random)
+        var decision = try strategy.decide(
+            outcome, attemptNumber: outcome.isNetworkException ? exceptions : attempts, refusal: refusal(of: outcome),
+            clock: clock, random: &random)
         decision.attemptNumber = attempts
         if decision.isRetry, reachesDeadline(after: decision.delay, clock) {
             decision.stop(.deadline, after: outcome)

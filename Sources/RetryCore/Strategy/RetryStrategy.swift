@@ -2,6 +2,9 @@
 ///
 /// `attemptNumber` counts the network exceptions if the outcome is one, else the attempts, from 1 (B4).
 public protocol RetryStrategy: AnyObject {
+    /// Foreign code runs while the strategy decides, and may free whatever it likes.
+    var callsBack: Bool { get }
+
     /// How many retries of both kinds together a call may have (B5); nil if the strategy knows no such bound.
     var retryBound: Int32? { get }
 
@@ -16,6 +19,15 @@ public protocol RetryStrategy: AnyObject {
     func retryAfter(
         _ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32, unitRandom: Double
     ) throws(StrategyFailure) -> Wait
+
+    /// The whole decision about one outcome. All strategies share the one below; it stands here so that asking for a
+    /// decision is one dynamic call, not three.
+    ///
+    /// - `refusal`: why there may be no retry, whatever the strategy says; nil if there may be one.
+    /// - Throws what the strategy's callback throws.
+    func decide(
+        _ outcome: Outcome, attemptNumber: Int32, refusal: Reason?, clock: any Clock, random: inout SplitMix64
+    ) throws(StrategyFailure) -> Decision
 }
 
 /// The answer to "is this retried?".
@@ -61,40 +73,38 @@ public struct StrategyFailure: Error {
     }
 }
 
-/// The decision about one outcome, by whatever strategy.
-///
-/// - `refusal`: why there may be no retry, whatever the strategy says; nil if there may be one.
-/// - Throws what the strategy's callback throws.
-public func decide(
-    _ strategy: any RetryStrategy, _ outcome: Outcome, attemptNumber: Int32, refusal: Reason?, clock: any Clock,
-    random: inout SplitMix64
-) throws(StrategyFailure) -> Decision {
-    let retryAfter = strategy.readRetryAfter(outcome.headers, clock: clock)
-    let answer = try strategy.shouldRetry(outcome, retryAfter: retryAfter, attemptNumber: attemptNumber)
-    var decision = Decision(
-        action: .stop, reason: answer.reason, attemptNumber: attemptNumber,
-        exceptionNumber: outcome.isNetworkException ? attemptNumber : 0, retryAfter: retryAfter)
+extension RetryStrategy {
+    @inline(__always)
+    public func decide(
+        _ outcome: Outcome, attemptNumber: Int32, refusal: Reason?, clock: any Clock, random: inout SplitMix64
+    ) throws(StrategyFailure) -> Decision {
+        let retryAfter = readRetryAfter(outcome.headers, clock: clock)
+        let answer = try shouldRetry(outcome, retryAfter: retryAfter, attemptNumber: attemptNumber)
+        var decision = Decision(
+            action: .stop, reason: answer.reason, attemptNumber: attemptNumber,
+            exceptionNumber: outcome.isNetworkException ? attemptNumber : 0, retryAfter: retryAfter)
 
-    switch answer.action {
-    case .stop:
-        decision.stop(answer.reason, after: outcome)
+        switch answer.action {
+        case .stop:
+            decision.stop(answer.reason, after: outcome)
+            return decision
+        case .retry: decision.action = .retry
+        case .refreshTokenAndRetry: decision.action = .refreshTokenAndRetry
+        }
+        if let refusal = outcome.isBodyReplayable ? refusal : .notReplayable {
+            decision.stop(refusal, after: outcome)
+            return decision
+        }
+        let wait = try self.retryAfter(
+            outcome, retryAfter: retryAfter, attemptNumber: attemptNumber, unitRandom: random.nextUnit())
+        guard !wait.isOverCap else {
+            decision.stop(.retryAfterOverCap, after: outcome)
+            return decision
+        }
+        decision.delay = wait.delay
+        decision.delaySource = wait.source
         return decision
-    case .retry: decision.action = .retry
-    case .refreshTokenAndRetry: decision.action = .refreshTokenAndRetry
     }
-    if let refusal = outcome.isBodyReplayable ? refusal : .notReplayable {
-        decision.stop(refusal, after: outcome)
-        return decision
-    }
-    let wait = try strategy.retryAfter(
-        outcome, retryAfter: retryAfter, attemptNumber: attemptNumber, unitRandom: random.nextUnit())
-    guard !wait.isOverCap else {
-        decision.stop(.retryAfterOverCap, after: outcome)
-        return decision
-    }
-    decision.delay = wait.delay
-    decision.delaySource = wait.source
-    return decision
 }
 
 extension Decision {

@@ -1,9 +1,5 @@
 /// A small, fast generator of pseudo-random numbers (SplitMix64). Not for secrets.
-///
-/// Its state is a counter, so that threads can share one by adding `increment` atomically.
 public struct SplitMix64 {
-    public static let increment: UInt64 = 0x9E37_79B9_7F4A_7C15
-
     private var state: UInt64
 
     public init(state: UInt64) {
@@ -11,7 +7,7 @@ public struct SplitMix64 {
     }
 
     public mutating func next() -> UInt64 {
-        state &+= Self.increment
+        state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
