@@ -46,10 +46,10 @@ wrong:3: expected -, got 5
 0 passed, 3 failed
 END
 
-printf '1\t1\t0.5\t0.5\t2.00000000001\n1\t1\t0.5\t0.5\t2.0000000000001\n1\t1\t1.5\t0.5\t2\n' >wrong
+printf '1\t1\t0.5\t0.5\t2.00000000001\n1\t1\t0.5\t0.5\t2.0000000000001\n1\t1\t1.5\t0.5\t-\n' >wrong
 expect "a wrong backoff; 1e-12 of it is allowed" 1 backoff wrong <<'END'
 wrong:1: expected 2.00000000001, got 2
-wrong:3: expected 2, got error invalid_argument
+wrong:3: expected -, got error invalid_argument
 1 passed, 2 failed
 END
 
@@ -130,7 +130,7 @@ malformed:6: malformed line
 1 passed, 6 failed
 END
 
-printf '7\0\t7\n' >malformed
+printf '7\t7\0\n' >malformed
 expect "a NUL in a line" 1 retry_after malformed <<'END'
 malformed:1: malformed line
 0 passed, 1 failed
