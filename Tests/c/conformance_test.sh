@@ -15,7 +15,8 @@ expect() {
   printed=$("$program" "$@" 2>errors)
   got=$?
   [ "$got" = "$status" ] && [ "$printed" = "$expected" ] && return
-  printf 'FAILED: %s\nexpected status %s and\n%s\ngot status %s and\n%s\n' "$name" "$status" "$expected" "$got" "$printed"
+  printf 'FAILED: %s\n' "$name"
+  printf 'expected status %s and\n%s\ngot status %s and\n%s\n' "$status" "$expected" "$got" "$printed"
   cat errors
   failed=1
 }
@@ -100,12 +101,15 @@ long:1: outcome 1: expected retry:b9, got retry backoff 2
 0 passed, 1 failed
 END
 
-{ printf 'long\t4000\t2\t0\t' && repeat 3000 '503+ra=1 ' && printf '404\t' && repeat 3000 'retry:ra1 ' && printf stop; } >long
+{
+  printf 'long\t4000\t2\t0\t' && repeat 3000 '503+ra=1 ' && printf '404\t'
+  repeat 3000 'retry:ra1 ' && printf stop
+} >long
 expect "3,001 outcomes, more than a retry loop allows by itself" 0 decisions long <<'END'
 1 passed, 0 failed
 END
 
-{ printf 'long\t4000\t2\t0\t' && repeat 40 '503 ' && printf '\t' && repeat 1 'retry:b1 '; } >long
+{ printf 'long\t4000\t2\t0\t' && repeat 40 '503 ' && printf '\tretry:b1'; } >long
 expect "fewer actions than outcomes" 1 decisions long <<'END'
 long:1: malformed line
 0 passed, 1 failed
@@ -136,7 +140,13 @@ malformed:1: malformed line
 0 passed, 1 failed
 END
 
-printf '1\t1\t0.5\t0.5\n1\t1\t0.5\t0.5\t2\t2\n1.0\t1\t0.5\t0.5\t2\n2147483648\t1\t0.5\t0.5\t2\n1\t\t0.5\t0.5\t2\n' >malformed
+cat >malformed <<'END'
+1	1	0.5	0.5
+1	1	0.5	0.5	2	2
+1.0	1	0.5	0.5	2
+2147483648	1	0.5	0.5	2
+1		0.5	0.5	2
+END
 expect "a field too few, one too many, no integer, too large an integer, an empty number" 1 backoff malformed <<'END'
 malformed:1: malformed line
 malformed:2: malformed line
