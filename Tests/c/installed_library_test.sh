@@ -1,6 +1,6 @@
 #!/bin/sh
 # installed_library_test.sh LIBDIR VERSION BUILD_TYPE: given an installed library, it is one that a distribution could
-# ship: named after its SONAME, with no path of its own to other libraries, and with debug information only if asked for.
+# ship: found by its SONAME, without a path to other libraries, and with debug information only if asked for.
 set -eu
 failed=0
 fail() {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# pkg_config_test.sh CC LIBDIR VERSION WORK: given an installed library, when the quickstart is compiled as its first line
-# says, then it runs.
+# pkg_config_test.sh CC LIBDIR VERSION WORK: given an installed library, when the quickstart is compiled as its first
+# line says, then it runs.
 set -eu
 here=$(dirname "$0")
 PKG_CONFIG_LIBDIR=$2/pkgconfig

@@ -1,5 +1,5 @@
 /*
- * Feeds the test vectors of Tests/vectors to libboxretry, and compares. What it reads, prints and answers is in `usage`.
+ * Feeds the test vectors of Tests/vectors to libboxretry, and compares. `usage` says what it reads and what it prints.
  *
  *     cc conformance.c $(pkg-config --cflags --libs boxretry) -o conformance
  *     ./conformance decisions Tests/vectors/decisions.tsv
