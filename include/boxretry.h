@@ -20,7 +20,8 @@ extern "C" {
  * published ones, to the letter: Box's retry strategy, and January's token lifecycle. Clause numbers such as (B3) or
  * (T5) in this file point into docs/semantics.md, where each rule is written out.
  *
- * The simple way, for a program that has its own way of sending requests:
+ * The simple way, for a program that has its own way of sending requests (the whole program, with its checks of errors,
+ * is bindings/c/quickstart.c):
  *
  *     boxretry_strategy *strategy;
  *     boxretry_retry_loop *loop;
@@ -273,7 +274,8 @@ typedef struct boxretry_delay_header {
 /** How Box's strategy retries (B1), and what goes beyond the source: the caps (B11), unsafe methods (B12). */
 typedef struct boxretry_retry_options {
   size_t struct_size;
-  int32_t max_attempts;              /* 0 to 1000000; default 5. Attempts that end in a response (B5) */
+  int32_t max_attempts;              /* 0 to 1000000; default 5. Attempts that end in a response (B5). A retry loop ends
+                                        at its max_total_attempts all the same, by default at 1000 */
   int32_t max_retries_on_exception;  /* 0 to 1000000; default 2. Retries after network exceptions */
   double retry_base_interval;        /* seconds, 0 or more, finite; default 1 */
   double retry_randomization_factor; /* 0 to 1; default 0.5. A delay is multiplied by 1 - factor to 1 + factor */
@@ -298,7 +300,8 @@ boxretry_error boxretry_retry_options_init(boxretry_retry_options *options, size
  * How one attempt ended (B2): a response, or a network exception.
  *
  * A response has its status and headers, and cause NONE. A network exception has status 0 and its cause. A response
- * whose body broke off is an exception too: what has a cause is one, whatever its status.
+ * whose body broke off is an exception too: what has a cause is one, whatever its status. (An outcome that nothing was
+ * written to is a network exception of unknown cause.)
  * The caller owns all of it, and it need only live as long as the call that it is given to.
  */
 typedef struct boxretry_outcome {
@@ -570,11 +573,16 @@ boxretry_error boxretry_clock_suspend(boxretry_clock *clock, double seconds);
  */
 boxretry_error boxretry_clock_set_wall(boxretry_clock *clock, double unix_time);
 
-/** Reads one of the timelines (BOXRETRY_TIMELINE_…), in seconds. NULL: the system's. INVALID_ARGUMENT, FORKED. Any thread. */
+/**
+ * Reads one of the timelines (BOXRETRY_TIMELINE_…), in seconds. NULL: the system's.
+ *
+ * INVALID_ARGUMENT, FORKED. Any thread.
+ */
 boxretry_error boxretry_clock_now(const boxretry_clock *clock, int32_t timeline, double *seconds_out);
 
 /**
- * Waits until `seconds` (0 to 2^31 - 1) have passed on the clock's monotonic timeline. NULL: the system's.
+ * Waits until `seconds` (0 to 2^31 - 1) have passed on the clock's monotonic timeline. NULL: the system's. On a manual
+ * clock, it is another thread that must advance it; a program with one thread advances the clock instead of sleeping.
  *
  * INVALID_ARGUMENT, OUT_OF_MEMORY, CLOSED (the clock was freed meanwhile), IN_CALLBACK, FORKED. Any thread.
  */
