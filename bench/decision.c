@@ -72,7 +72,7 @@ int main(void) {
   boxretry_outcome outcome = BOXRETRY_OUTCOME_INIT;
   if (boxretry_strategy_new(&options, &strategy) != BOXRETRY_OK) fail("strategy");
 
-  printf("%-34s %8s %8s %8s %8s %8s\n", "outcome", "ours ns", "plain ns", "least", "ratio", "most");
+  printf("%-34s %8s %8s %8s %8s %8s\n", "outcome", "ours", "plain", "least", "ratio", "most");
   outcome.status = 503;
   measure("503 without headers", strategy, &options, &outcome);
   outcome.status = 0;
