@@ -1,0 +1,19 @@
+/* The range of a backoff: what its jitter leaves open. */
+#ifndef BOXRETRY_TOOL_BACKOFF_RANGE_H
+#define BOXRETRY_TOOL_BACKOFF_RANGE_H
+
+#include <boxretry.h>
+
+/** How long one wait can be, or several together, in seconds. */
+typedef struct backoff_range {
+  double base; /* the middle, without jitter */
+  double least;
+  double most;
+} backoff_range;
+
+/** The range of the backoff after that attempt, as the library computes it. INVALID_ARGUMENT. */
+boxretry_error backoff_range_of(const boxretry_retry_options *options, int32_t attempt_number, backoff_range *range);
+
+void backoff_range_add(backoff_range *total, const backoff_range *range);
+
+#endif

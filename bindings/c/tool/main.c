@@ -1,0 +1,104 @@
+/* Finds the command, prints help and version, and says what went wrong. */
+#include "tool.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const tool_command *const commands[] = {&delays_command, &explain_command};
+static const size_t command_count = sizeof commands / sizeof commands[0];
+
+static void print_message(const tool_command *command, const char *format, va_list arguments) {
+  fprintf(stderr, "boxretry%s%s: ", command ? " " : "", command ? command->name : "");
+  vfprintf(stderr, format, arguments);
+}
+
+int usage_error(const tool_command *command, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  print_message(command, format, arguments);
+  va_end(arguments);
+  fprintf(stderr, " (try 'boxretry%s%s --help')\n", command ? " " : "", command ? command->name : "");
+  return TOOL_USAGE;
+}
+
+int internal_error(const tool_command *command, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  print_message(command, format, arguments);
+  va_end(arguments);
+  fputs(". This is a fault in boxretry: please report it.\n", stderr);
+  return TOOL_INTERNAL;
+}
+
+int library_error(const tool_command *command, boxretry_error error) {
+  /* The library says which argument was wrong, and why: it is the one place that knows the ranges. */
+  if (error == BOXRETRY_ERROR_INVALID_ARGUMENT) return usage_error(command, "%s", boxretry_last_error_detail());
+  if (error == BOXRETRY_ERROR_OUT_OF_MEMORY) {
+    fprintf(stderr, "boxretry %s: %s\n", command->name, boxretry_error_text(error));
+    return TOOL_FAILED;
+  }
+  return internal_error(command, "%s: %s", boxretry_error_name(error), boxretry_last_error_detail());
+}
+
+const char *quoted(char buffer[QUOTED_SIZE], const char *text) {
+  static const char cut[] = "...";
+  const size_t room = QUOTED_SIZE - 1;
+  size_t length = strlen(text);
+  size_t shown = length <= room ? length : room - (sizeof cut - 1);
+  for (size_t i = 0; i < shown; i++)
+    buffer[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+  buffer[shown] = '\0';
+  if (shown < length) strcat(buffer, cut);
+  return buffer;
+}
+
+static void print_help(void) {
+  puts("Usage: boxretry COMMAND [OPTION]...\n"
+       "\n"
+       "Shows how libboxretry retries HTTP requests. It sends nothing.\n"
+       "\n"
+       "Commands:");
+  for (size_t i = 0; i < command_count; i++)
+    printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
+  puts("\n"
+       "Options:\n"
+       "  -h, --help     print this; 'boxretry COMMAND --help' prints a command's options\n"
+       "  -V, --version  print the versions of the library and of its header\n"
+       "\n"
+       "Exit codes:\n"
+       "  0  it worked\n"
+       "  1  the output could not be written, or memory could not be had\n"
+       "  2  an option or its value is wrong; stderr says which\n"
+       "  3  a fault in boxretry itself");
+}
+
+static int run(int argc, char **argv) {
+  char buffer[QUOTED_SIZE];
+  if (argc < 2) return usage_error(NULL, "no command");
+  const char *word = argv[1];
+  if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) {
+    print_help();
+    return TOOL_OK;
+  }
+  if (strcmp(word, "-V") == 0 || strcmp(word, "--version") == 0) {
+    printf("boxretry: library %s, header %s\n", boxretry_version(), BOXRETRY_VERSION);
+    return TOOL_OK;
+  }
+  if (word[0] == '-') return usage_error(NULL, "unknown option '%s'", quoted(buffer, word));
+  for (size_t i = 0; i < command_count; i++) {
+    if (strcmp(word, commands[i]->name) == 0) return commands[i]->run(argc - 1, argv + 1);
+  }
+  return usage_error(NULL, "unknown command '%s'", quoted(buffer, word));
+}
+
+int main(int argc, char **argv) {
+  /* No setlocale(): numbers are read and written as in the C locale, whatever the user's is. */
+  int exit_code = run(argc, argv);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "boxretry: the output could not be written: %s\n", strerror(errno));
+    if (exit_code == TOOL_OK) exit_code = TOOL_FAILED;
+  }
+  return exit_code;
+}

@@ -1,0 +1,206 @@
+/* Reads the options of a command from its table, strictly: a value is right as a whole, or refused. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "options.h"
+#include "output.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const over_cap_names[] = {
+    [BOXRETRY_OVER_CAP_CLAMP] = "clamp", [BOXRETRY_OVER_CAP_STOP] = "stop", [BOXRETRY_OVER_CAP_STOP + 1] = NULL};
+
+/* What getopt_long() answers for the row 0; the further rows follow. Above every letter. */
+enum { FIRST_ROW = 256, HELP = 'h' };
+
+/* --- Values --- */
+
+static int bad_value(const tool_command *command, const tool_option *option, const char *value, const char *why) {
+  char buffer[QUOTED_SIZE];
+  return usage_error(command, "--%s: '%s' %s", option->name, quoted(buffer, value), why);
+}
+
+static int read_integer(const tool_command *command, const tool_option *option, const char *value) {
+  const char *digits = value + (*value == '-' || *value == '+');
+  if (*digits == '\0' || digits[strspn(digits, "0123456789")] != '\0') {
+    return bad_value(command, option, value, "is not a whole number");
+  }
+  errno = 0;
+  long long number = strtoll(value, NULL, 10);
+  if (errno != 0 || number < INT32_MIN || number > INT32_MAX) {
+    return bad_value(command, option, value, "is out of range");
+  }
+  *option->target.integer = (int32_t)number;
+  return TOOL_GO_ON;
+}
+
+static int read_real(const tool_command *command, const tool_option *option, const char *value) {
+  char *end = NULL;
+  /* Decimal numbers only: strtod() also takes white space, hexadecimal, "nan" and "inf". What overflows becomes
+     infinite, and the library refuses it. */
+  double number = strtod(value, &end);
+  if (end == value || *end != '\0' || value[strspn(value, "0123456789.eE+-")] != '\0') {
+    return bad_value(command, option, value, "is not a number");
+  }
+  *option->target.real = number;
+  return TOOL_GO_ON;
+}
+
+static int read_choice(const tool_command *command, const tool_option *option, const char *value) {
+  char names[160] = "";
+  for (int32_t i = 0; option->choices[i]; i++) {
+    if (strcmp(value, option->choices[i]) == 0) {
+      *option->target.integer = i;
+      return TOOL_GO_ON;
+    }
+    size_t used = strlen(names);
+    snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ", option->choices[i]);
+  }
+  char why[200];
+  snprintf(why, sizeof why, "is none of: %s", names);
+  return bad_value(command, option, value, why);
+}
+
+/* A copy of the bytes from `start` to `end`, without white space around them; NULL if there is no memory. */
+static char *copy_trimmed(const char *start, const char *end) {
+  static const char white_space[] = " \t\r\n";
+  while (start < end && strchr(white_space, *start))
+    start++;
+  while (start < end && strchr(white_space, end[-1]))
+    end--;
+  return strndup(start, (size_t)(end - start));
+}
+
+static int read_header(const tool_command *command, const tool_option *option, const char *value) {
+  header_list *list = option->target.headers;
+  const char *colon = strchr(value, ':');
+  if (!colon) return bad_value(command, option, value, "has no colon; write 'Name: value'");
+
+  char *name = copy_trimmed(value, colon);
+  char *text = copy_trimmed(colon + 1, colon + strlen(colon));
+  boxretry_header *items = realloc(list->items, (list->count + 1) * sizeof *items);
+  if (items) list->items = items;
+  int result = TOOL_GO_ON;
+  if (!name || !text || !items) {
+    result = library_error(command, BOXRETRY_ERROR_OUT_OF_MEMORY);
+  } else if (*name == '\0') {
+    result = bad_value(command, option, value, "has no name; write 'Name: value'");
+  }
+  if (result != TOOL_GO_ON) {
+    free(name);
+    free(text);
+    return result;
+  }
+  list->items[list->count++] = (boxretry_header){name, text};
+  return TOOL_GO_ON;
+}
+
+void header_list_free(header_list *list) {
+  for (size_t i = 0; i < list->count; i++) {
+    free((char *)list->items[i].name);
+    free((char *)list->items[i].value);
+  }
+  free(list->items);
+  *list = (header_list){NULL, 0};
+}
+
+static int read_value(const tool_command *command, const tool_option *option, const char *value) {
+  switch (option->kind) {
+  case OPTION_FLAG:
+    *option->target.integer = 1;
+    return TOOL_GO_ON;
+  case OPTION_FLAG_OFF:
+    *option->target.integer = 0;
+    return TOOL_GO_ON;
+  case OPTION_TEXT:
+    *option->target.text = value;
+    return TOOL_GO_ON;
+  case OPTION_INTEGER:
+    return read_integer(command, option, value);
+  case OPTION_REAL:
+    return read_real(command, option, value);
+  case OPTION_CHOICE:
+    return read_choice(command, option, value);
+  case OPTION_HEADER:
+    return read_header(command, option, value);
+  }
+  return internal_error(command, "the option --%s is of no kind", option->name);
+}
+
+/* --- Help --- */
+
+static void print_option(char letter, const char *name, const char *value, const char *help) {
+  enum { HELP_COLUMN = 38 };
+  char short_form[] = "    ";
+  if (letter) snprintf(short_form, sizeof short_form, "-%c, ", letter);
+  int column = printf("  %s--%s%s%s  ", short_form, name, value ? " " : "", value ? value : "");
+  if (column < HELP_COLUMN) column += printf("%*s", HELP_COLUMN - column, "");
+  print_wrapped(column, HELP_COLUMN, help);
+}
+
+static void print_help(const tool_command *command, const tool_option *table, size_t count) {
+  printf("Usage: boxretry %s [OPTION]...\n\nPrints %s.\n\nOptions:\n", command->name, command->summary);
+  for (size_t i = 0; i < count; i++)
+    print_option(table[i].letter, table[i].name, table[i].value, table[i].help);
+  print_option(HELP, "help", NULL, "print this");
+  printf("\n%s", command->details);
+}
+
+/* --- The command line --- */
+
+static const tool_option *row_of(int answer, const tool_option *table, size_t count) {
+  if (answer >= FIRST_ROW) return &table[answer - FIRST_ROW];
+  for (size_t i = 0; i < count; i++) {
+    if (table[i].letter == answer) return &table[i];
+  }
+  return NULL;
+}
+
+/* getopt_long() has answered '?': says why. */
+static int refuse_option(const tool_command *command, const tool_option *table, size_t count, const char *word) {
+  char buffer[QUOTED_SIZE];
+  if (optopt == 0) return usage_error(command, "unknown or ambiguous option '%s'", quoted(buffer, word));
+  if (optopt == HELP || row_of(optopt, table, count)) {
+    return usage_error(command, "'%s': this option takes no value", quoted(buffer, word));
+  }
+  const char letter_form[] = {'-', (char)optopt, '\0'};
+  return usage_error(command, "unknown option '%s'", quoted(buffer, letter_form));
+}
+
+int read_options(const tool_command *command, const tool_option *table, size_t count, int argc, char **argv) {
+  struct option long_forms[count + 2];
+  char short_forms[2 * count + 3];
+  size_t used = 0;
+  short_forms[used++] = ':'; /* A missing value is answered by ':'. */
+  short_forms[used++] = HELP;
+  for (size_t i = 0; i < count; i++) {
+    int takes_value = table[i].value ? required_argument : no_argument;
+    long_forms[i] = (struct option){table[i].name, takes_value, NULL, FIRST_ROW + (int)i};
+    if (!table[i].letter) continue;
+    short_forms[used++] = table[i].letter;
+    if (table[i].value) short_forms[used++] = ':';
+  }
+  short_forms[used] = '\0';
+  long_forms[count] = (struct option){"help", no_argument, NULL, HELP};
+  long_forms[count + 1] = (struct option){NULL, 0, NULL, 0};
+
+  char buffer[QUOTED_SIZE];
+  opterr = 0;
+  for (;;) {
+    int answer = getopt_long(argc, argv, short_forms, long_forms, NULL);
+    if (answer == -1) break;
+    if (answer == HELP) {
+      print_help(command, table, count);
+      return TOOL_OK;
+    }
+    if (answer == ':') return usage_error(command, "'%s' needs a value", quoted(buffer, argv[optind - 1]));
+    if (answer == '?') return refuse_option(command, table, count, argv[optind - 1]);
+    int result = read_value(command, row_of(answer, table, count), optarg);
+    if (result != TOOL_GO_ON) return result;
+  }
+  if (optind < argc) return usage_error(command, "unexpected argument '%s'", quoted(buffer, argv[optind]));
+  return TOOL_GO_ON;
+}

@@ -1,0 +1,80 @@
+/* Options of a command: one table, from which they are read and from which --help is printed. */
+#ifndef BOXRETRY_TOOL_OPTIONS_H
+#define BOXRETRY_TOOL_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "tool.h"
+
+/** Header lines, as -H gives them. */
+typedef struct header_list {
+  boxretry_header *items;
+  size_t count;
+} header_list;
+
+void header_list_free(header_list *list);
+
+typedef enum option_kind {
+  OPTION_FLAG,     /* no value: writes 1 */
+  OPTION_FLAG_OFF, /* no value: writes 0 */
+  OPTION_INTEGER,
+  OPTION_REAL,
+  OPTION_TEXT,
+  OPTION_CHOICE, /* one of `choices`: writes its index */
+  OPTION_HEADER  /* 'Name: value': appends; may be given again */
+} option_kind;
+
+/** A row of a command's table. The macros below make rows, and see to the type of the target. */
+typedef struct tool_option {
+  option_kind kind;
+  char letter;       /* short form; 0: none */
+  const char *name;  /* long form, without the dashes */
+  const char *value; /* what --help calls the value; NULL: there is none */
+  const char *help;
+  const char *const *choices; /* ends in NULL */
+  union {
+    int32_t *integer; /* flags, integers and choices */
+    double *real;
+    const char **text;
+    header_list *headers;
+  } target;
+} tool_option;
+
+/* clang-format off */
+#define FLAG(name, variable, help) {OPTION_FLAG, 0, name, NULL, help, NULL, {.integer = (variable)}}
+#define FLAG_OFF(name, variable, help) {OPTION_FLAG_OFF, 0, name, NULL, help, NULL, {.integer = (variable)}}
+#define INTEGER(name, variable, help) {OPTION_INTEGER, 0, name, "N", help, NULL, {.integer = (variable)}}
+#define REAL(name, value, variable, help) {OPTION_REAL, 0, name, value, help, NULL, {.real = (variable)}}
+#define TEXT(letter, name, value, variable, help) {OPTION_TEXT, letter, name, value, help, NULL, {.text = (variable)}}
+#define CHOICE(name, value, variable, choices, help) {OPTION_CHOICE, 0, name, value, help, choices, {.integer = (variable)}}
+#define HEADERS(letter, name, list, help) {OPTION_HEADER, letter, name, "LINE", help, NULL, {.headers = (list)}}
+/* clang-format on */
+
+/** The rows of the documented retry parameters (B1) and of the backoff's cap, for any command that retries. */
+#define BACKOFF_OPTIONS(options)                                                                                       \
+  INTEGER("max-attempts", &(options)->max_attempts, "attempts with a response (default 5)"),                           \
+      REAL("retry-base-interval", "S", &(options)->retry_base_interval, "base of the backoff, seconds (default 1)"),   \
+      REAL("retry-randomization-factor", "F", &(options)->retry_randomization_factor,                                  \
+           "jitter: waits vary by this part of themselves (default 0.5)"),                                             \
+      INTEGER("max-retries-on-exception", &(options)->max_retries_on_exception,                                        \
+              "retries after exceptions (default 2)"),                                                                 \
+      REAL("backoff-cap", "S", &(options)->backoff_cap, "no backoff is longer, in seconds; 0: no cap (default)")
+
+/** The rows of what goes beyond Box's strategy (B11, B12). */
+#define BEYOND_OPTIONS(options)                                                                                        \
+  REAL("retry-after-cap", "S", &(options)->retry_after_cap,                                                            \
+       "how long a Retry-After is honoured, in seconds; 0: no cap (default)"),                                         \
+      CHOICE("retry-after-over-cap", "DO", &(options)->retry_after_over_cap, over_cap_names,                           \
+             "with a longer one: clamp (wait for the cap; the default) or stop (do not retry)"),                       \
+      FLAG_OFF("no-retry-unsafe-methods", &(options)->retry_unsafe_methods,                                            \
+               "retry a POST or a PATCH only if the server cannot have acted on it")
+
+extern const char *const over_cap_names[];
+
+/**
+ * Reads the options of a command into the targets of its table. TOOL_GO_ON, or the code to exit with: TOOL_USAGE if
+ * something was wrong (it has been said), TOOL_OK after --help.
+ */
+int read_options(const tool_command *command, const tool_option *table, size_t count, int argc, char **argv);
+
+#endif

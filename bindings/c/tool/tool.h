@@ -1,0 +1,53 @@
+/*
+ * The command-line tool boxretry: what its commands share.
+ *
+ *   main.c     finds the command, prints help and version
+ *   delays.c   boxretry delays
+ *   explain.c  boxretry explain; explain_print.c: what it prints
+ *   flow.c     the questions of the documented decision flow, for explain
+ *   backoff_range.c
+ *              how long a backoff can be
+ *   options.c  reads a command's options from one table, which is also its help
+ *   output.c   numbers, text, colours and JSON
+ *
+ * A new command is a new file with a tool_command, and a line in main.c. The tool uses the public header alone.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef BOXRETRY_TOOL_H
+#define BOXRETRY_TOOL_H
+
+#include <boxretry.h>
+
+/** How the tool exits. A command may add codes of its own, from 4. */
+enum {
+  TOOL_OK = 0,
+  TOOL_FAILED = 1,   /* the output could not be written, or memory could not be had */
+  TOOL_USAGE = 2,    /* an option or its value is wrong */
+  TOOL_INTERNAL = 3, /* a fault in boxretry itself */
+  TOOL_GO_ON = -1    /* no exit code: there is no reason to exit yet */
+};
+
+typedef struct tool_command {
+  const char *name;
+  const char *summary; /* one line, for the list of commands */
+  const char *details; /* printed by --help after the options; ends in a newline */
+  int (*run)(int argc, char **argv);
+} tool_command;
+
+extern const tool_command delays_command;
+extern const tool_command explain_command;
+
+/** Says on stderr, in one line, what is wrong with how the command was called. `command` NULL: none was found. */
+__attribute__((format(printf, 2, 3))) int usage_error(const tool_command *command, const char *format, ...);
+
+/** Says on stderr that the library, or the tool, failed; answers the exit code. */
+int library_error(const tool_command *command, boxretry_error error);
+__attribute__((format(printf, 2, 3))) int internal_error(const tool_command *command, const char *format, ...);
+
+enum { QUOTED_SIZE = 64 };
+
+/** What a caller wrote, fit for a message: cut to one short line, without control characters. Returns `buffer`. */
+const char *quoted(char buffer[QUOTED_SIZE], const char *text);
+
+#endif
