@@ -19,6 +19,9 @@ import Testing
         #expect(tiny.backoffDelay(attemptNumber: 0, unitRandom: 0.5) == Double.leastNonzeroMagnitude)
         #expect(tiny.backoffDelay(attemptNumber: 1_074, unitRandom: 0.5) == 1)
         #expect(tiny.backoffDelay(attemptNumber: Int32.max, unitRandom: 0.5) == Delay.maximum)
+        var spread = tiny
+        spread.retryRandomizationFactor = 0.5
+        #expect(spread.backoffDelay(attemptNumber: 1_100, unitRandom: 0) == 33_554_432)
         let huge = withoutJitter { $0.retryBaseInterval = Double.greatestFiniteMagnitude }
         #expect(huge.backoffDelay(attemptNumber: 0, unitRandom: 0.5) == Delay.maximum)
         var jittered = huge

@@ -14,12 +14,13 @@ extension BoxRetryOptions {
     /// | 40      | 2^31 - 1  | 2^31 - 1     | 2^31 - 1 |
     @inline(__always)
     public func backoffDelay(attemptNumber: Int32, unitRandom: Double) -> Double {
-        // 2^1023 is the largest power that a Double holds. Any base but 0 has saturated long before, and so has the
-        // smallest one, 2^-1074, at 2^1105: hence two factors, neither of which overflows.
+        // 2^1023 is the largest power that a Double holds, but the smallest base, 2^-1074, saturates only at 2^1105:
+        // hence two factors. The spread comes last, for a tiny base has no digits to spare; infinity times a spread of 0
+        // is NaN, and counts as 0.
         let exponent = Int(min(max(attemptNumber, 0), 1_200))
         let first = min(exponent, 600)
         let spread = (1 - retryRandomizationFactor) + unitRandom * (2 * retryRandomizationFactor)
-        let delay = Delay.clamped(retryBaseInterval * spread * powerOfTwo(first) * powerOfTwo(exponent - first))
+        let delay = Delay.clamped(retryBaseInterval * powerOfTwo(first) * powerOfTwo(exponent - first) * spread)
         return backoffCap > 0 && delay > backoffCap ? backoffCap : delay
     }
 

@@ -1,7 +1,8 @@
 /*
  * The command-line tool boxretry: what its commands share.
  *
- *   main.c     finds the command, prints help and version
+ *   ../boxretry.c
+ *              finds the command, prints help and version
  *   delays.c   boxretry delays
  *   explain.c  boxretry explain; explain_print.c: what it prints
  *   flow.c     the questions of the documented decision flow, for explain
@@ -10,7 +11,7 @@
  *   options.c  reads a command's options from one table, which is also its help
  *   output.c   numbers, text, colours and JSON
  *
- * A new command is a new file with a tool_command, and a line in main.c. The tool uses the public header alone.
+ * A new command is a new file with a tool_command, and a line in boxretry.c. The tool uses the public header alone.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

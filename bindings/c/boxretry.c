@@ -1,5 +1,5 @@
-/* Finds the command, prints help and version, and says what went wrong. */
-#include "tool.h"
+/* The tool boxretry: finds the command, prints help and version, and says what went wrong. Its commands are in tool/. */
+#include "tool/tool.h"
 
 #include <errno.h>
 #include <stdarg.h>
