@@ -44,7 +44,9 @@ let package = Package(
         // The public header, as Swift sees it.
         .systemLibrary(name: "CBoxRetry", path: "include"),
         // All C that is not in a header of somebody else.
-        .target(name: "CShims", cSettings: cSettings + [.headerSearchPath("../../include")]),
+        .target(
+            name: "CShims", cSettings: cSettings + [.headerSearchPath("../../include")],
+            linkerSettings: [.linkedLibrary("curl")]),
         // Decisions: pure, imports nothing.
         .target(name: "RetryCore", swiftSettings: swiftSettings),
         // What touches the world: time, threads, libcurl.

@@ -26,6 +26,15 @@ public struct HeaderList {
 
     public static var empty: HeaderList { HeaderList() }
 
+    /// Calls `body` with each name and value.
+    public func forEach(_ body: (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Void) {
+        guard let pairs else { return }
+        for index in 0..<count {
+            guard let name = pairs[2 * index], let value = pairs[2 * index + 1] else { continue }
+            body(name, value)
+        }
+    }
+
     /// Calls `body` with the value of each line of that name, which is given in lower case.
     @inline(__always)
     func forEachValue(of name: HeaderName, _ body: (ByteCursor) -> Void) {

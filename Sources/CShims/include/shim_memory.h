@@ -1,0 +1,26 @@
+/* Memory that Swift must not trap over: what comes from outside may be large, and may not fit. */
+#ifndef BOXRETRY_MEMORY_H
+#define BOXRETRY_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct shim_buffer {
+  char *data;
+  size_t count;
+  size_t capacity;
+} shim_buffer;
+
+/* False: no memory; nothing is changed. */
+bool shim_buffer_append(shim_buffer *buffer, const void *data, size_t count);
+void shim_buffer_free(shim_buffer *buffer);
+
+size_t shim_length(const char *text);
+
+/* Copies, to be freed with shim_free; NULL if there is no memory, and for NULL. */
+char *shim_copy_string(const char *text);
+void *shim_copy_bytes(const void *bytes, size_t count);
+void *shim_allocate(size_t count);
+void shim_free(void *memory);
+
+#endif

@@ -1,0 +1,45 @@
+/* epoll, eventfd, threads and signals. */
+#ifndef BOXRETRY_SYSTEM_H
+#define BOXRETRY_SYSTEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Each of these gives a descriptor that is closed on exec, or -1. */
+int shim_epoll_new(void);
+int shim_eventfd_new(void);
+void shim_close(int descriptor);
+
+enum { SHIM_READABLE = 1, SHIM_WRITABLE = 2, SHIM_FAILED = 4 };
+
+typedef struct shim_ready {
+  int descriptor;
+  int what; /* SHIM_… */
+} shim_ready;
+
+bool shim_epoll_watch(int epoll, int descriptor, int what, bool is_new);
+void shim_epoll_forget(int epoll, int descriptor);
+
+/* Waits for at most so many milliseconds (-1: for ever). The number of `ready` filled in; 0 after a signal, too. */
+int shim_epoll_wait(int epoll, shim_ready *ready, int capacity, int timeout_ms);
+
+void shim_eventfd_signal(int eventfd);
+void shim_eventfd_clear(int eventfd);
+
+/* Bytes that the kernel has not delivered to the peer of a socket yet; -1 if it is none. */
+int shim_unsent_bytes(int socket);
+
+/* Starts a thread that nobody joins, with all signals blocked. False: no thread could be had. */
+bool shim_thread_start(void (*body)(void *context), void *context);
+
+/* Around what may write to a broken pipe on a caller's thread: blocks SIGPIPE, and swallows one that came meanwhile. */
+typedef struct shim_sigpipe {
+  bool was_blocked;
+  bool was_pending;
+} shim_sigpipe;
+
+shim_sigpipe shim_sigpipe_block(void);
+void shim_sigpipe_restore(shim_sigpipe saved);
+
+#endif

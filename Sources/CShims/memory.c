@@ -1,0 +1,48 @@
+#include "shim_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool shim_buffer_append(shim_buffer *buffer, const void *data, size_t count) {
+  if (count > buffer->capacity - buffer->count) {
+    size_t capacity = buffer->capacity ? buffer->capacity : 512;
+    while (capacity - buffer->count < count) {
+      if (capacity > (size_t)-1 / 2) return false;
+      capacity *= 2;
+    }
+    char *grown = realloc(buffer->data, capacity);
+    if (!grown) return false;
+    buffer->data = grown;
+    buffer->capacity = capacity;
+  }
+  if (count > 0) memcpy(buffer->data + buffer->count, data, count);
+  buffer->count += count;
+  return true;
+}
+
+void shim_buffer_free(shim_buffer *buffer) {
+  free(buffer->data);
+  *buffer = (shim_buffer){NULL, 0, 0};
+}
+
+size_t shim_length(const char *text) {
+  return strlen(text);
+}
+
+char *shim_copy_string(const char *text) {
+  return text ? shim_copy_bytes(text, strlen(text) + 1) : NULL;
+}
+
+void *shim_copy_bytes(const void *bytes, size_t count) {
+  void *copy = bytes ? malloc(count ? count : 1) : NULL;
+  if (copy) memcpy(copy, bytes, count);
+  return copy;
+}
+
+void *shim_allocate(size_t count) {
+  return malloc(count);
+}
+
+void shim_free(void *memory) {
+  free(memory);
+}

@@ -1,0 +1,135 @@
+#include "shim_system.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+int shim_epoll_new(void) {
+  return epoll_create1(EPOLL_CLOEXEC);
+}
+
+int shim_eventfd_new(void) {
+  return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+void shim_close(int descriptor) {
+  if (descriptor >= 0) close(descriptor);
+}
+
+bool shim_epoll_watch(int epoll, int descriptor, int what, bool is_new) {
+  struct epoll_event event = {.events = (what & SHIM_READABLE ? (uint32_t)EPOLLIN : 0) |
+                                        (what & SHIM_WRITABLE ? (uint32_t)EPOLLOUT : 0),
+                              .data.fd = descriptor};
+  int result = epoll_ctl(epoll, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, &event);
+  /* A descriptor may have been closed and given out again without anybody having said so. */
+  if (result != 0 && errno == EEXIST) result = epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event);
+  if (result != 0 && errno == ENOENT) result = epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
+  return result == 0;
+}
+
+void shim_epoll_forget(int epoll, int descriptor) {
+  epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL); /* it may have been closed already */
+}
+
+int shim_epoll_wait(int epoll, shim_ready *ready, int capacity, int timeout_ms) {
+  struct epoll_event events[64];
+  const int count = epoll_wait(epoll, events, capacity < 64 ? capacity : 64, timeout_ms);
+  for (int i = 0; i < count; i++) {
+    ready[i].descriptor = events[i].data.fd;
+    ready[i].what = (events[i].events & EPOLLIN ? SHIM_READABLE : 0) |
+                    (events[i].events & EPOLLOUT ? SHIM_WRITABLE : 0) |
+                    (events[i].events & (EPOLLERR | EPOLLHUP) ? SHIM_FAILED : 0);
+  }
+  return count > 0 ? count : 0;
+}
+
+void shim_eventfd_signal(int eventfd) {
+  const uint64_t one = 1;
+  while (write(eventfd, &one, sizeof one) < 0 && errno == EINTR) {
+  }
+}
+
+void shim_eventfd_clear(int eventfd) {
+  uint64_t count;
+  while (read(eventfd, &count, sizeof count) < 0 && errno == EINTR) {
+  }
+}
+
+int shim_unsent_bytes(int socket) {
+  int bytes;
+  return ioctl(socket, SIOCOUTQ, &bytes) == 0 ? bytes : -1;
+}
+
+/* --- Threads --- */
+
+typedef struct {
+  void (*body)(void *context);
+  void *context;
+} thread_start;
+
+static void *run_thread(void *argument) {
+  thread_start start = *(thread_start *)argument;
+  free(argument);
+  start.body(start.context);
+  return NULL;
+}
+
+bool shim_thread_start(void (*body)(void *context), void *context) {
+  thread_start *start = malloc(sizeof *start);
+  pthread_attr_t attributes;
+  pthread_t thread;
+  sigset_t all, before;
+  if (!start) return false;
+  *start = (thread_start){body, context};
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits it */
+  const int result = pthread_create(&thread, &attributes, run_thread, start);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
+  if (result != 0) free(start);
+  return result == 0;
+}
+
+/* --- SIGPIPE --- */
+
+static sigset_t only_sigpipe(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGPIPE);
+  return set;
+}
+
+static bool sigpipe_is_pending(void) {
+  sigset_t pending;
+  sigpending(&pending);
+  return sigismember(&pending, SIGPIPE) == 1;
+}
+
+shim_sigpipe shim_sigpipe_block(void) {
+  const sigset_t set = only_sigpipe();
+  sigset_t before;
+  shim_sigpipe saved;
+  pthread_sigmask(SIG_BLOCK, &set, &before);
+  saved.was_blocked = sigismember(&before, SIGPIPE) == 1;
+  saved.was_pending = saved.was_blocked && sigpipe_is_pending();
+  return saved;
+}
+
+void shim_sigpipe_restore(shim_sigpipe saved) {
+  const sigset_t set = only_sigpipe();
+  if (!saved.was_pending && sigpipe_is_pending()) {
+    const struct timespec no_time = {0, 0};
+    while (sigtimedwait(&set, NULL, &no_time) < 0 && errno == EINTR) {
+    }
+  }
+  if (!saved.was_blocked) pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}

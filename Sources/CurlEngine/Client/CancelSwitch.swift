@@ -1,0 +1,51 @@
+import CShims
+import RetryCore
+
+/// One switch that ends any number of calls. Any thread.
+public final class CancelSwitch {
+    private let monitor: OpaquePointer
+    private var calls: [Call] = []
+    private var triggered = false
+
+    /// Nil if there is no memory.
+    public init?() {
+        guard let monitor = shim_monitor_new() else { return nil }
+        self.monitor = monitor
+    }
+
+    deinit {
+        shim_monitor_free(monitor)
+    }
+
+    public var isTriggered: Bool {
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        return triggered
+    }
+
+    public func trigger() {
+        shim_monitor_lock(monitor)
+        triggered = true
+        let calls = self.calls
+        shim_monitor_unlock(monitor)
+        for call in calls { call.engine.cancel(call) }
+    }
+
+    /// From now on, the switch ends this call.
+    func add(_ call: Call) {
+        shim_monitor_lock(monitor)
+        let isTooLate = triggered
+        if !isTooLate { calls.append(call) }
+        shim_monitor_unlock(monitor)
+        if isTooLate { call.engine.cancel(call) }
+    }
+
+    func remove(_ call: Call) {
+        shim_monitor_lock(monitor)
+        if let index = calls.firstIndex(where: { $0 === call }) {
+            calls.swapAt(index, calls.count - 1)
+            calls.removeLast()
+        }
+        shim_monitor_unlock(monitor)
+    }
+}

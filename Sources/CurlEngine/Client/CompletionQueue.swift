@@ -1,0 +1,61 @@
+import CShims
+import RetryCore
+
+/// Ended calls, in the order in which they ended, and a descriptor that is readable while there are any.
+public final class CompletionQueue {
+    private let monitor: OpaquePointer
+    private let eventfd: Int32
+    private var calls: [Call] = []
+    /// Where the first call stands; those before it have been taken.
+    private var first = 0
+
+    /// Nil if there is no memory, or no descriptor.
+    public init?() {
+        let eventfd = shim_eventfd_new()
+        guard eventfd >= 0 else { return nil }
+        guard let monitor = shim_monitor_new() else {
+            shim_close(eventfd)
+            return nil
+        }
+        self.monitor = monitor
+        self.eventfd = eventfd
+    }
+
+    deinit {
+        shim_monitor_free(monitor)
+        shim_close(eventfd)
+    }
+
+    public var descriptor: Int32 { eventfd }
+
+    func put(_ call: Call) {
+        shim_monitor_lock(monitor)
+        if first == calls.count { shim_eventfd_signal(eventfd) }
+        calls.append(call)
+        shim_monitor_wake_all(monitor)
+        shim_monitor_unlock(monitor)
+    }
+
+    /// Gives at most so many ended calls to `body`, and waits so long for the first one. The number of calls given.
+    public func take(atMost capacity: Int, timeoutMilliseconds: Int64, _ body: (Call, Int) -> Void) -> Int {
+        let limit = Instant(nanoseconds: shim_monotonic_nanoseconds()).advanced(byMilliseconds: timeoutMilliseconds)
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        while first == calls.count {
+            guard timeoutMilliseconds > 0, shim_monitor_wait_until(monitor, limit.nanoseconds) || first < calls.count
+            else { return 0 }
+        }
+        let count = min(capacity, calls.count - first)
+        for index in 0..<count { body(calls[first + index], index) }
+        first += count
+        if first == calls.count {
+            calls.removeAll(keepingCapacity: calls.count <= 1_024)
+            first = 0
+            shim_eventfd_clear(eventfd)
+        } else if first > 1_024, first > calls.count / 2 {
+            calls.removeFirst(first)
+            first = 0
+        }
+        return count
+    }
+}

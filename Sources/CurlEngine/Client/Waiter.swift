@@ -1,0 +1,35 @@
+import CShims
+import RetryCore
+
+/// A thread that waits for something to be told.
+final class Waiter {
+    private let monitor: OpaquePointer
+    private var isTold = false
+
+    /// Nil if there is no memory.
+    init?() {
+        guard let monitor = shim_monitor_new() else { return nil }
+        self.monitor = monitor
+    }
+
+    deinit {
+        shim_monitor_free(monitor)
+    }
+
+    func tell() {
+        shim_monitor_lock(monitor)
+        isTold = true
+        shim_monitor_wake_all(monitor)
+        shim_monitor_unlock(monitor)
+    }
+
+    /// False if that time came first.
+    func wait(until limit: Int64) -> Bool {
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        while !isTold {
+            if !shim_monitor_wait_until(monitor, limit), !isTold { return false }
+        }
+        return true
+    }
+}

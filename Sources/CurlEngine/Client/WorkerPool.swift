@@ -1,0 +1,71 @@
+import CShims
+
+/// At most four threads for what may take its time: custom strategies (B9). They end when the pool does.
+final class WorkerPool {
+    private static let maximumThreads = 4
+
+    private let monitor: OpaquePointer
+    private var work: [Call] = []
+    private var threads = 0
+    private var idle = 0
+    private var isClosed = false
+
+    /// Nil if there is no memory.
+    init?() {
+        guard let monitor = shim_monitor_new() else { return nil }
+        self.monitor = monitor
+    }
+
+    deinit {
+        shim_monitor_free(monitor)
+    }
+
+    /// False if there is no thread to do it, and none can be had.
+    func decide(_ call: Call) -> Bool {
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        if idle == 0, threads < Self.maximumThreads {
+            let context = Unmanaged.passRetained(self)
+            if shim_thread_start({ WorkerPool.run($0) }, context.toOpaque()) {
+                threads += 1
+            } else {
+                context.release()
+                guard threads > 0 else { return false }
+            }
+        }
+        work.append(call)
+        shim_monitor_wake_all(monitor)
+        return true
+    }
+
+    func close() {
+        shim_monitor_lock(monitor)
+        isClosed = true
+        shim_monitor_wake_all(monitor)
+        shim_monitor_unlock(monitor)
+    }
+
+    private static func run(_ context: UnsafeMutableRawPointer?) {
+        guard let context else { return }
+        Unmanaged<WorkerPool>.fromOpaque(context).takeRetainedValue().runThread()
+    }
+
+    private func runThread() {
+        shim_monitor_lock(monitor)
+        while true {
+            if !work.isEmpty {
+                let call = work.removeFirst()
+                shim_monitor_unlock(monitor)
+                call.engine.decideOnPool(call)
+                shim_monitor_lock(monitor)
+            } else if isClosed {
+                break
+            } else {
+                idle += 1
+                _ = shim_monitor_wait_until(monitor, .max)
+                idle -= 1
+            }
+        }
+        shim_monitor_unlock(monitor)
+    }
+}

@@ -1,0 +1,560 @@
+import CShims
+import RetryCore
+
+/// The engine of a client: one loop, which drives libcurl and all timers.
+///
+/// The loop is a role, not a thread. Whoever holds it runs `turn()`: a thread that blocks for a call of its own, if the
+/// role is free, else the engine's own thread. Everything but what is said to be guarded belongs to the holder.
+public final class Engine {
+    /// Guards what stands below it; never held around a callback.
+    private let lock: OpaquePointer
+    private var commands: [Command] = []
+    private var hasDriver = false
+    /// The engine's own thread has been started, and waits for the role, or holds it.
+    private var hasThread = false
+    private var isThreadWanted = false
+    private var isClosing = false
+    private var unfinished = 0
+    private var closeWaiter: Waiter?
+    public private(set) var stats = Stats()
+
+    /// The time at the beginning of this turn, in nanoseconds of CLOCK_MONOTONIC.
+    private(set) var now: Int64 = 0
+    let clock: any Clock
+    let settings: EngineSettings
+    private var multi: OpaquePointer?
+    private let epoll: Int32
+    private let wakeup: Int32
+    /// Somebody has to be woken from epoll: nobody looks at the commands otherwise.
+    private var isPolling = false
+    private var timers = TimerQueue()
+    private let curlTimer = CurlTimer()
+    private var active: [Call] = []
+    private var starting = StartQueue()
+    private var idleHandles: [UnsafeMutableRawPointer] = []
+    /// By descriptor: the transfer that uses it.
+    private var owners: [Transfer?] = []
+    private let pool: WorkerPool
+
+    public struct Stats {
+        public var calls: Int64 = 0
+        public var ended: Int64 = 0
+        public var attempts: Int64 = 0
+        public var retries: Int64 = 0
+        public var reconnects: Int64 = 0
+        public var connections: Int64 = 0
+    }
+
+    private enum Command {
+        case start(Call)
+        case cancel(Call)
+        case decided(Call)
+        case cancelAll
+    }
+
+    public enum SetupFailure: Error {
+        case outOfMemory
+        /// No descriptors, or libcurl does not work here.
+        case exhausted
+    }
+
+    public init(settings: EngineSettings, clock: any Clock) throws(SetupFailure) {
+        guard shim_curl_setup() else { throw .exhausted }
+        guard let lock = shim_monitor_new() else { throw .outOfMemory }
+        guard let pool = WorkerPool() else { throw .outOfMemory }
+        self.lock = lock
+        self.pool = pool
+        self.settings = settings
+        self.clock = clock
+        epoll = shim_epoll_new()
+        wakeup = shim_eventfd_new()
+        guard epoll >= 0, wakeup >= 0, shim_epoll_watch(epoll, wakeup, Int32(SHIM_READABLE), true) else {
+            throw .exhausted
+        }
+        var transfers = transferCallbacks
+        shim_transfer_set_callbacks(&transfers)
+        var callbacks = multiCallbacks
+        guard let multi = shim_multi_new(&callbacks, Unmanaged.passUnretained(self).toOpaque()) else {
+            throw .outOfMemory
+        }
+        self.multi = multi
+        curlTimer.engine = self
+    }
+
+    deinit {
+        if let multi { shim_multi_free(multi) }
+        for easy in idleHandles { curl_easy_cleanup(easy) }
+        shim_close(epoll)
+        shim_close(wakeup)
+        shim_monitor_free(lock)
+    }
+
+    // MARK: - From any thread
+
+    /// Begins a call, whose end comes as its delivery says. False: the engine is closing, or has no thread to run it.
+    public func submit(_ call: Call) -> Bool {
+        guard begin(call, needsThread: true) else { return false }
+        call.cancelSwitch?.add(call)
+        return true
+    }
+
+    /// Begins a call, and waits for its end; drives the loop meanwhile, if nobody else does. False as for `submit`.
+    public func perform(_ call: Call) -> Bool {
+        guard begin(call, needsThread: false) else { return false }
+        call.cancelSwitch?.add(call)
+        _ = wait(for: call, until: .max, mayDrive: true)
+        return true
+    }
+
+    /// Waits for the end of a call that was submitted. False if that time, of CLOCK_MONOTONIC, came first.
+    public func wait(for call: Call, until limit: Int64) -> Bool {
+        wait(for: call, until: limit, mayDrive: false)
+    }
+
+    public func cancel(_ call: Call) {
+        post(.cancel(call))
+    }
+
+    /// Ends all calls, and lets the threads go. What is still to be done is done by them.
+    public func close() {
+        shim_monitor_lock(lock)
+        isClosing = true
+        commands.append(.cancelAll)
+        if unfinished > 0 { startThread() }
+        wakeDriver()
+        shim_monitor_wake_all(lock)
+        shim_monitor_unlock(lock)
+        pool.close()
+    }
+
+    /// Waits until all calls have ended. False if that time, of CLOCK_MONOTONIC, came first, or memory was short.
+    public func waitUntilIdle(until limit: Int64) -> Bool {
+        guard let waiter = Waiter() else { return false }
+        shim_monitor_lock(lock)
+        let isIdle = unfinished == 0
+        if !isIdle { closeWaiter = waiter }
+        shim_monitor_unlock(lock)
+        return isIdle || waiter.wait(until: limit)
+    }
+
+    public func isDone(_ call: Call) -> Bool {
+        locked { call.isDone }
+    }
+
+    /// The call's result, once: whoever asks first gets it, if the call has ended.
+    public func takeResult(of call: Call) -> CallResult? {
+        locked {
+            defer { call.result = nil }
+            return call.result
+        }
+    }
+
+    private func locked<Result>(_ body: () -> Result) -> Result {
+        shim_monitor_lock(lock)
+        defer { shim_monitor_unlock(lock) }
+        return body()
+    }
+
+    private func begin(_ call: Call, needsThread: Bool) -> Bool {
+        shim_monitor_lock(lock)
+        defer { shim_monitor_unlock(lock) }
+        guard !isClosing, !needsThread || startThread() else { return false }
+        unfinished += 1
+        stats.calls += 1
+        commands.append(.start(call))
+        if needsThread { shim_monitor_wake_all(lock) }
+        wakeDriver()
+        return true
+    }
+
+    private func post(_ command: Command) {
+        shim_monitor_lock(lock)
+        commands.append(command)
+        wakeDriver()
+        shim_monitor_unlock(lock)
+    }
+
+    /// With the lock held: whoever polls will look at the commands.
+    private func wakeDriver() {
+        guard isPolling else { return }
+        isPolling = false
+        shim_eventfd_signal(wakeup)
+    }
+
+    // MARK: - The role
+
+    /// With the lock held: there is a thread of the engine's own. False if none can be had.
+    @discardableResult
+    private func startThread() -> Bool {
+        if hasThread { return true }
+        let context = Unmanaged.passRetained(self)
+        guard shim_thread_start({ Engine.runThread($0) }, context.toOpaque()) else {
+            context.release()
+            return false
+        }
+        hasThread = true
+        return true
+    }
+
+    private static func runThread(_ context: UnsafeMutableRawPointer?) {
+        guard let context else { return }
+        Unmanaged<Engine>.fromOpaque(context).takeRetainedValue().runThread()
+    }
+
+    /// The engine's own thread: drives whenever there is something to do and nobody else does it.
+    private func runThread() {
+        shim_monitor_lock(lock)
+        while true {
+            if !hasDriver, unfinished > 0 {
+                drive { unfinished == 0 }
+            } else if isClosing, unfinished == 0 {
+                break
+            } else {
+                _ = shim_monitor_wait_until(lock, .max)
+            }
+        }
+        hasThread = false
+        shim_monitor_unlock(lock)
+    }
+
+    /// With the lock held, before and after: takes the role, and runs the loop until `isOver`, asked with the lock held.
+    private func drive(until isOver: () -> Bool) {
+        hasDriver = true
+        while !isOver() {
+            shim_monitor_unlock(lock)
+            turn()
+            shim_monitor_lock(lock)
+        }
+        hasDriver = false
+        if unfinished > 0 {
+            startThread()
+            shim_monitor_wake_all(lock)
+        }
+    }
+
+    private func wait(for call: Call, until limit: Int64, mayDrive: Bool) -> Bool {
+        shim_monitor_lock(lock)
+        if call.isDone {
+            shim_monitor_unlock(lock)
+            return true
+        }
+        if mayDrive, !hasDriver {
+            let signals = shim_sigpipe_block()
+            drive { call.isDone }
+            shim_monitor_unlock(lock)
+            shim_sigpipe_restore(signals)
+            return true
+        }
+        let waiter = call.waiter ?? Waiter()
+        call.waiter = waiter
+        if unfinished > 0 { startThread() }
+        shim_monitor_wake_all(lock)
+        shim_monitor_unlock(lock)
+        return waiter?.wait(until: limit) ?? false
+    }
+
+    // MARK: - One turn of the loop
+
+    private func turn() {
+        now = clock.monotonic.nanoseconds
+        runCommands()
+        runTimers()
+        startWaiting()
+        guard let timeout = timeoutBeforePolling() else { return }
+        var ready: [64 of shim_ready] = .init(repeating: shim_ready())
+        var span = ready.mutableSpan
+        let count = span.withUnsafeMutableBufferPointer { shim_epoll_wait(epoll, $0.baseAddress, 64, timeout) }
+        locked { isPolling = false }
+        now = clock.monotonic.nanoseconds
+        for index in 0..<Int(count) {
+            let event = ready[index]
+            if event.descriptor == wakeup {
+                shim_eventfd_clear(wakeup)
+            } else {
+                owner(of: event.descriptor)?.touch()
+                shim_multi_ready(multi, event.descriptor, event.what)
+            }
+        }
+        collectEnded()
+    }
+
+    /// Milliseconds for epoll; nil if there are commands to run first.
+    private func timeoutBeforePolling() -> Int32? {
+        let wait: Int32
+        if let due = timers.nextDue {
+            // Rounded up: no timer is early (M5).
+            let milliseconds = (max(due - now, 0) + 999_999) / 1_000_000
+            wait = Int32(clamping: min(milliseconds, 3_600_000))
+        } else {
+            wait = 3_600_000
+        }
+        return locked {
+            guard commands.isEmpty else { return nil }
+            isPolling = true
+            return wait
+        }
+    }
+
+    private func runCommands() {
+        let batch = locked {
+            defer { commands.removeAll(keepingCapacity: true) }
+            return commands
+        }
+        for command in batch {
+            switch command {
+            case .start(let call):
+                call.activeIndex = active.count
+                active.append(call)
+                perform(call.machine.start(), call)
+            case .cancel(let call): perform(call.machine.cancel(), call)
+            case .decided(let call): decided(call)
+            case .cancelAll: while let call = active.last { perform(call.machine.cancel(), call) }
+            }
+        }
+    }
+
+    private func runTimers() {
+        while let entry = timers.takeDue(now: now) { entry.fire(now: now) }
+    }
+
+    // MARK: - Calls
+
+    private func perform(_ action: CallMachine.Action, _ call: Call) {
+        switch action {
+        case .none: break
+        case .attempt(let fresh):
+            call.isQueued = true
+            starting.append(call, fresh: fresh)
+            arm(call)
+        case .decide: decide(call)
+        case .wait(let seconds):
+            drop(&call.transfer)
+            locked { stats.retries += 1 }
+            timers.set(call, due: Instant(nanoseconds: now).advanced(bySeconds: seconds).nanoseconds)
+        case .end(let ending): finish(call, ending)
+        }
+    }
+
+    /// The strategy is asked; on the pool, if foreign code will answer.
+    private func decide(_ call: Call) {
+        guard let transfer = call.transfer else { return }
+        call.outcome.requestSent = transfer.requestSent
+        guard call.strategy.callsBack else {
+            call.decision = try? call.retryLoop.next(call.outcome, clock: clock)
+            return decided(call)
+        }
+        if !pool.decide(call) { perform(call.machine.decided(nil), call) }
+    }
+
+    /// On a thread of the pool. The loop leaves the call alone until it is told.
+    func decideOnPool(_ call: Call) {
+        call.decision = try? call.retryLoop.next(call.outcome, clock: clock)
+        post(.decided(call))
+    }
+
+    private func decided(_ call: Call) {
+        if !call.records.isEmpty { call.records[call.records.count - 1].decision = call.decision }
+        perform(call.machine.decided(call.decision), call)
+    }
+
+    func timerFired(_ call: Call, now: Int64) {
+        if call.hasDeadline, clock.boottime.nanoseconds >= call.deadline.nanoseconds {
+            return perform(call.machine.deadlinePassed(), call)
+        }
+        switch call.machine.state {
+        case .waiting: perform(call.machine.waitOver(), call)
+        case .attempting:
+            guard let transfer = call.transfer else { return arm(call) }
+            if call.request.bodyLength > 0 { transfer.lookAtKernel() }
+            if now >= saturated(transfer.startedAt, call.settings.resourceTimeout) {
+                attemptEnded(call, .exception(.timeoutResource), code: CURLE_OPERATION_TIMEDOUT)
+            } else if now >= saturated(transfer.lastActivity, call.settings.idleTimeout) {
+                attemptEnded(call, .exception(.timeoutIdle), code: CURLE_OPERATION_TIMEDOUT)
+            } else {
+                arm(call)
+            }
+        case .idle, .deciding, .ended: break
+        }
+    }
+
+    /// Sets the call's one timer to the next moment at which something may be over. Activity does not move it: it looks
+    /// again when it fires.
+    private func arm(_ call: Call) {
+        var due = Int64.max
+        if let transfer = call.transfer {
+            due = min(
+                saturated(transfer.lastActivity, call.settings.idleTimeout),
+                saturated(transfer.startedAt, call.settings.resourceTimeout))
+            if call.request.bodyLength > 0, call.settings.idleTimeout != .max {
+                // What the kernel drains is only seen by looking.
+                due = min(due, now + max(call.settings.idleTimeout / 8, 1_000_000))
+            }
+        }
+        if call.hasDeadline {
+            let left = max(call.deadline.nanoseconds - clock.boottime.nanoseconds, 0)
+            due = min(due, saturated(now, left))
+        }
+        if due == .max { timers.remove(call) } else { timers.set(call, due: due) }
+    }
+
+    private func saturated(_ time: Int64, _ nanoseconds: Int64) -> Int64 {
+        let (sum, overflow) = time.addingReportingOverflow(nanoseconds)
+        return overflow ? .max : sum
+    }
+
+    private func finish(_ call: Call, _ ending: CallMachine.Ending) {
+        timers.remove(call)
+        starting.remove(call)
+        let last = active.removeLast()
+        if last !== call {
+            active[call.activeIndex] = last
+            last.activeIndex = call.activeIndex
+        }
+        let result = call.makeResult(ending)
+        drop(&call.transfer)
+        call.cancelSwitch?.remove(call)
+        shim_monitor_lock(lock)
+        call.result = result
+        call.isDone = true
+        unfinished -= 1
+        stats.ended += 1
+        let waiter = call.waiter
+        let closeWaiter = unfinished == 0 ? self.closeWaiter : nil
+        shim_monitor_unlock(lock)
+        waiter?.tell()
+        closeWaiter?.tell()
+        switch call.delivery {
+        case .none: break
+        case .queue(let queue): queue.put(call)
+        case .callback(let body): body(call)
+        }
+    }
+
+    // MARK: - Transfers
+
+    /// Begins the attempts whose turn it is.
+    private func startWaiting() {
+        while let (call, fresh) = starting.next(settings) {
+            call.isQueued = false
+            begin(call, fresh: fresh)
+        }
+    }
+
+    private func begin(_ call: Call, fresh: Bool) {
+        guard let easy = idleHandles.popLast() ?? curl_easy_init() else {
+            return perform(call.machine.attemptEnded(.local(.outOfMemory)), call)
+        }
+        let transfer = Transfer(call: call, easy: easy, now: now)
+        call.transfer = transfer
+        starting.begun(call)
+        locked { stats.attempts += 1 }
+        var attempt = call.request.attempt(settings, fresh: fresh, errorText: transfer.textBuffer)
+        let isPrepared = shim_easy_prepare(easy, &attempt, Unmanaged.passUnretained(transfer).toOpaque())
+        guard isPrepared, shim_multi_add(multi, easy) else {
+            return attemptEnded(call, .local(.setting), code: CURLE_FAILED_INIT)
+        }
+        arm(call)
+    }
+
+    private func collectEnded() {
+        var code = CURLE_OK
+        while let transfer = Transfer.of(shim_multi_next_ended(multi, &code)) {
+            attemptEnded(transfer.call, attemptResult(code, of: transfer), code: code)
+        }
+    }
+
+    private func attemptEnded(_ call: Call, _ result: CallMachine.AttemptResult, code: CURLcode) {
+        guard let transfer = call.transfer else { return }
+        detach(transfer)
+        note(call, transfer, result, code: code)
+        perform(call.machine.attemptEnded(result), call)
+    }
+
+    /// Writes down how an attempt ended, and makes the outcome that the strategy sees.
+    private func note(_ call: Call, _ transfer: Transfer, _ result: CallMachine.AttemptResult, code: CURLcode) {
+        var cause = NetworkExceptionCause.none
+        switch result {
+        case .vetoed(isSafe: true) where call.machine.mayReconnect:
+            call.reconnects += 1
+            locked { stats.reconnects += 1 }
+            return
+        case .vetoed: cause = .receive
+        case .exception(let reason): cause = reason
+        case .response, .local: break
+        }
+        call.keep(transfer)
+        call.records.append(
+            AttemptRecord(
+                status: cause == .none ? transfer.status : 0, cause: cause, decision: nil,
+                startedAt: transfer.startedAt - call.startedAt, endedAt: now - call.startedAt,
+                reconnects: call.reconnects, curlCode: Int32(code.rawValue), number: Int32(call.records.count + 1)))
+        call.reconnects = 0
+        call.outcome = cause == .none ? Outcome(status: transfer.status, headers: call.head.list) : Outcome(exception: cause)
+        call.outcome.isRequestUnsafe = call.request.isUnsafe
+    }
+
+    /// Takes the transfer out of libcurl; its handle goes back into the pool.
+    private func detach(_ transfer: Transfer) {
+        guard let easy = transfer.takeHandle() else { return }
+        shim_multi_remove(multi, easy)
+        starting.ended(transfer.call)
+        if idleHandles.count < 64 { idleHandles.append(easy) } else { curl_easy_cleanup(easy) }
+    }
+
+    private func drop(_ transfer: inout Transfer?) {
+        if let dropped = transfer { detach(dropped) }
+        transfer = nil
+    }
+
+    private func owner(of descriptor: Int32) -> Transfer? {
+        let index = Int(descriptor)
+        return owners.indices.contains(index) ? owners[index] : nil
+    }
+
+    fileprivate func watch(_ transfer: Transfer?, _ descriptor: Int32, _ what: Int32) {
+        let index = Int(descriptor)
+        while owners.count <= index { owners.append(nil) }
+        if what == 0 {
+            owners[index]?.socket = -1
+            owners[index] = nil
+            shim_epoll_forget(epoll, descriptor)
+        } else {
+            let isNew = owners[index] == nil
+            owners[index] = transfer
+            transfer?.socket = descriptor
+            _ = shim_epoll_watch(epoll, descriptor, what, isNew)
+        }
+    }
+
+    fileprivate func setCurlTimer(milliseconds: Int) {
+        if milliseconds < 0 {
+            timers.remove(curlTimer)
+        } else {
+            timers.set(curlTimer, due: now + Int64(milliseconds) * 1_000_000)
+        }
+    }
+
+    fileprivate func curlTimerFired() {
+        shim_multi_timeout(multi)
+        collectEnded()
+    }
+}
+
+/// libcurl's own timer.
+private final class CurlTimer: TimerEntry {
+    unowned(unsafe) var engine: Engine?
+
+    override func fire(now: Int64) {
+        engine?.curlTimerFired()
+    }
+}
+
+private let multiCallbacks = shim_multi_callbacks(
+    watch: { engine, transfer, descriptor, what in
+        guard let engine else { return }
+        Unmanaged<Engine>.fromOpaque(engine).takeUnretainedValue().watch(Transfer.of(transfer), descriptor, what)
+    },
+    set_timer: { engine, milliseconds in
+        guard let engine else { return }
+        Unmanaged<Engine>.fromOpaque(engine).takeUnretainedValue().setCurlTimer(milliseconds: milliseconds)
+    })

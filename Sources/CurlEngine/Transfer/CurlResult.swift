@@ -1,0 +1,32 @@
+import CShims
+import RetryCore
+
+/// What a code of libcurl means for the call (B2). docs/curl-codes.md has the table.
+func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.AttemptResult {
+    if let failure = transfer.localFailure { return .local(failure) }
+    if transfer.isBodyCutOff { return .response }
+    if transfer.wasVetoed { return .vetoed(isSafe: transfer.call.isIdempotent) }
+    switch code {
+    case CURLE_OK:
+        return transfer.status > 0 ? .response : .exception(.protocol)
+    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+        return .exception(.resolve)
+    case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY, CURLE_OPERATION_TIMEDOUT, CURLE_NO_CONNECTION_AVAILABLE:
+        return .exception(.connect)
+    case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR,
+        CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED, CURLE_SSL_SHUTDOWN_FAILED:
+        return .exception(.tls)
+    case CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND:
+        return .exception(.send)
+    case CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE:
+        return .exception(.receive)
+    case CURLE_OUT_OF_MEMORY:
+        return .local(.outOfMemory)
+    case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
+        CURLE_SSL_CRL_BADFILE, CURLE_FAILED_INIT, CURLE_UNKNOWN_OPTION, CURLE_BAD_FUNCTION_ARGUMENT,
+        CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_NOT_BUILT_IN:
+        return .local(.setting)
+    default:
+        return .exception(.protocol)
+    }
+}

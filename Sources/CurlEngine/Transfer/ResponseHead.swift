@@ -1,0 +1,62 @@
+import CShims
+import RetryCore
+
+/// The header lines of a response: the bytes as they came, cut into strings where they stand.
+struct ResponseHead {
+    private var bytes: shim_buffer
+    private var pairs: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+    private var count = 0
+
+    /// Takes the buffer over.
+    init(_ buffer: shim_buffer) {
+        bytes = buffer
+        guard bytes.count > 0, let data = bytes.data else { return }
+        var lines = 0
+        for index in 0..<bytes.count where data[index] == Self.newline { lines += 1 }
+        guard lines > 0, let memory = shim_allocate(lines * 2 * MemoryLayout<UnsafePointer<CChar>?>.stride) else {
+            return
+        }
+        let pairs = memory.bindMemory(to: UnsafePointer<CChar>?.self, capacity: lines * 2)
+        self.pairs = pairs
+        var start = 0
+        for end in 0..<bytes.count where data[end] == Self.newline {
+            if let (name, value) = Self.cut(data, start, end) {
+                pairs[2 * count] = UnsafePointer(name)
+                pairs[2 * count + 1] = UnsafePointer(value)
+                count += 1
+            }
+            start = end + 1
+        }
+    }
+
+    private static let newline = CChar(bitPattern: UInt8(ascii: "\n"))
+
+    /// Ends name and value of the line from `start` to before the newline at `end`; nil if it is no header line.
+    private static func cut(
+        _ data: UnsafeMutablePointer<CChar>, _ start: Int, _ end: Int
+    ) -> (UnsafeMutablePointer<CChar>, UnsafeMutablePointer<CChar>)? {
+        var last = end
+        while last > start, isSpace(data[last - 1]) { last -= 1 }
+        data[last] = 0  // There is room: at `end` stands the newline.
+        guard let colon = (start..<last).first(where: { data[$0] == CChar(bitPattern: UInt8(ascii: ":")) }) else {
+            return nil
+        }
+        var nameEnd = colon
+        while nameEnd > start, isSpace(data[nameEnd - 1]) { nameEnd -= 1 }
+        data[nameEnd] = 0
+        var value = colon + 1
+        while value < last, isSpace(data[value]) { value += 1 }
+        return nameEnd > start ? (data + start, data + value) : nil
+    }
+
+    private static func isSpace(_ byte: CChar) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+
+    var list: HeaderList { HeaderList(pairs: pairs, count: count) ?? .empty }
+
+    mutating func free() {
+        shim_free(pairs)
+        shim_buffer_free(&bytes)
+        pairs = nil
+        count = 0
+    }
+}

@@ -1,0 +1,167 @@
+import CShims
+import RetryCore
+
+/// One attempt: a libcurl handle, and what has come back so far. Only the holder of the loop touches it.
+final class Transfer {
+    unowned(unsafe) let call: Call
+    /// libcurl's handle, lent by the engine's pool; nil once it has gone back.
+    private var easy: UnsafeMutableRawPointer?
+    /// What libcurl has to say of a failure.
+    private let errorText: UnsafeMutablePointer<CChar>?
+    let startedAt: Int64
+
+    /// The header lines of the last message, as they came.
+    private(set) var head = shim_buffer()
+    private(set) var body = shim_buffer()
+    private(set) var isBodyCutOff = false
+    private(set) var localFailure: LocalFailure?
+
+    /// How often libcurl has asked to send the request.
+    private(set) var sendings = 0
+    private(set) var wasVetoed = false
+
+    /// When something last moved (M1).
+    private(set) var lastActivity: Int64
+    private var moved: Int64 = 0
+    /// The look-up is over.
+    private(set) var isOpen = false
+    /// The socket in use; -1 if there is none.
+    var socket: Int32 = -1
+    private var unsentBytes: Int32 = 0
+
+    private var headerLines = 0
+
+    init(call: Call, easy: UnsafeMutableRawPointer, now: Int64) {
+        self.call = call
+        self.easy = easy
+        errorText = shim_allocate(Int(CURL_ERROR_SIZE))?.bindMemory(to: CChar.self, capacity: Int(CURL_ERROR_SIZE))
+        errorText?.pointee = 0
+        startedAt = now
+        lastActivity = now
+    }
+
+    deinit {
+        shim_free(errorText)
+        shim_buffer_free(&head)
+        shim_buffer_free(&body)
+    }
+
+    /// Hands over what has been received.
+    func takeBuffers() -> (head: shim_buffer, body: shim_buffer) {
+        defer { (head, body) = (shim_buffer(), shim_buffer()) }
+        return (head, body)
+    }
+
+    var requestSent: RequestSent { sendings == 0 ? .nothing : .some }
+
+    /// The status of the last status line; 0 before there is one.
+    private(set) var status: Int32 = 0
+
+    /// Gives libcurl's handle back; nil if that has happened.
+    func takeHandle() -> UnsafeMutableRawPointer? {
+        defer { easy = nil }
+        return easy
+    }
+
+    var textBuffer: UnsafeMutablePointer<CChar>? { errorText }
+
+    // MARK: - What libcurl tells
+
+    /// libcurl is about to send the request. The second time, it means to send it again on a connection of its own
+    /// choosing, since the first one was dead: that is not for it to decide (B13).
+    func maySend() -> Bool {
+        sendings += 1
+        wasVetoed = sendings > 1
+        return !wasVetoed
+    }
+
+    func receive(header line: UnsafePointer<CChar>, _ count: Int) -> Bool {
+        touch()
+        if count >= 5, line[0] == 0x48, line[1] == 0x54, line[2] == 0x54, line[3] == 0x50, line[4] == 0x2F {
+            // "HTTP/": a new message. What a 1xx response had is not the final one's (B7).
+            head.count = 0
+            headerLines = 0
+            status = easy.map { Int32(clamping: shim_easy_status($0)) } ?? 0
+        }
+        headerLines += 1
+        guard headerLines <= call.settings.maxHeaderLines, head.count + count <= call.settings.maxHeaderBytes else {
+            localFailure = .responseTooLarge
+            return false
+        }
+        guard shim_buffer_append(&head, line, count) else {
+            localFailure = .outOfMemory
+            return false
+        }
+        return true
+    }
+
+    func receive(body data: UnsafePointer<CChar>, _ count: Int) -> Bool {
+        touch()
+        let isWanted = (200..<300).contains(status)
+        let room = (isWanted ? call.settings.bodyLimit : call.settings.errorBodyLimit) - body.count
+        guard count > room else { return append(data, count) }
+        guard isWanted else {
+            // An error's body is for people: its beginning will do (B15).
+            isBodyCutOff = true
+            _ = append(data, room)
+            return false
+        }
+        localFailure = .responseTooLarge
+        return false
+    }
+
+    private func append(_ data: UnsafePointer<CChar>, _ count: Int) -> Bool {
+        guard shim_buffer_append(&body, data, count) else {
+            localFailure = .outOfMemory
+            return false
+        }
+        return true
+    }
+
+    /// So many bytes of bodies, so far, in both directions.
+    func report(moved total: Int64) {
+        guard total != moved else { return }
+        moved = total
+        touch()
+    }
+
+    func open(exhausted: Bool) {
+        isOpen = true
+        touch()
+        if exhausted { localFailure = .exhausted }
+    }
+
+    func touch() {
+        lastActivity = call.engine.now
+    }
+
+    /// Bytes that the kernel drains to the peer count as moving (M1).
+    func lookAtKernel() {
+        guard socket >= 0 else { return }
+        let unsent = shim_unsent_bytes(socket)
+        if unsent != unsentBytes {
+            if unsent < unsentBytes { touch() }
+            unsentBytes = unsent
+        }
+    }
+}
+
+/// What libcurl calls, for every transfer.
+let transferCallbacks = shim_transfer_callbacks(
+    may_send: { Transfer.of($0)?.maySend() ?? false },
+    header: { transfer, line, count in
+        guard let line, let transfer = Transfer.of(transfer) else { return false }
+        return transfer.receive(header: line, count)
+    },
+    body: { transfer, data, count in
+        guard let data, let transfer = Transfer.of(transfer) else { return false }
+        return transfer.receive(body: data, count)
+    },
+    moved: { transfer, down, up in Transfer.of(transfer)?.report(moved: down &+ up) },
+    opening: { transfer, exhausted in Transfer.of(transfer)?.open(exhausted: exhausted) })
+
+extension Transfer {
+    static func of(_ pointer: UnsafeMutableRawPointer?) -> Transfer? {
+        pointer.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+}

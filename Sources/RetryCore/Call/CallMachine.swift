@@ -1,0 +1,136 @@
+/// One call from its start to its one ending, as events in and actions out. It sends nothing and waits for nothing itself.
+///
+/// ```
+/// idle ─start─► attempting ─attemptEnded─► deciding ─decided─► waiting ─waitOver─► attempting …
+///                   │  ▲                       │                  │
+///                   └──┘ reconnect (B13)       └──────► ended ◄───┘
+/// ```
+///
+/// Cancel and deadline end it from wherever it is (K1, B11); what comes after that is ignored (K3).
+public struct CallMachine {
+    public enum State: Equatable {
+        case idle
+        case attempting
+        case deciding
+        case waiting
+        case ended
+    }
+
+    public enum Action {
+        /// Nothing: the event came too late.
+        case none
+        /// Begin an attempt; `fresh` on a new connection.
+        case attempt(fresh: Bool)
+        /// Ask the strategy about the attempt's outcome.
+        case decide
+        /// Wait, then report `waitOver`.
+        case wait(seconds: Double)
+        /// The call has ended. What is still under way is to be dropped.
+        case end(Ending)
+    }
+
+    public enum Ending: Equatable {
+        /// With the last response, whatever its status.
+        case response
+        case exception(NetworkExceptionCause)
+        case cancelled
+        case deadline
+        case local(LocalFailure)
+        case callbackFailed
+    }
+
+    public private(set) var state = State.idle
+    private var lastCause = NetworkExceptionCause.none
+    private var isLastAnException = false
+    /// This attempt has already used its one reconnect.
+    private var hasReconnected = false
+
+    public init() {}
+
+    public mutating func start() -> Action {
+        guard state == .idle else { return .none }
+        return attempt(fresh: false)
+    }
+
+    /// How an attempt ended.
+    public enum AttemptResult: Equatable {
+        case response
+        case exception(NetworkExceptionCause)
+        /// libcurl wanted to send the request again, on a new connection, and was not let. `isSafe`: the method is
+        /// idempotent, or nothing was sent.
+        case vetoed(isSafe: Bool)
+        case local(LocalFailure)
+    }
+
+    /// A veto that it is safe to follow up leads to a reconnect.
+    public var mayReconnect: Bool { state == .attempting && !hasReconnected }
+
+    public mutating func attemptEnded(_ result: AttemptResult) -> Action {
+        guard state == .attempting else { return .none }
+        switch result {
+        case .response:
+            isLastAnException = false
+        case .exception(let cause):
+            isLastAnException = true
+            lastCause = cause
+        case .vetoed(isSafe: true) where !hasReconnected:
+            hasReconnected = true
+            return .attempt(fresh: true)
+        case .vetoed:
+            isLastAnException = true
+            lastCause = .receive
+        case .local(let failure):
+            return end(.local(failure))
+        }
+        state = .deciding
+        return .decide
+    }
+
+    /// The strategy has decided; nil: its callback failed.
+    public mutating func decided(_ decision: Decision?) -> Action {
+        guard state == .deciding else { return .none }
+        guard let decision else { return end(.callbackFailed) }
+        guard decision.isRetry else {
+            return end(isLastAnException ? .exception(lastCause) : .response)
+        }
+        state = .waiting
+        return .wait(seconds: decision.delay)
+    }
+
+    public mutating func waitOver() -> Action {
+        guard state == .waiting else { return .none }
+        // A connection on which something went wrong is not trusted again.
+        return attempt(fresh: isLastAnException)
+    }
+
+    public mutating func cancel() -> Action {
+        state == .ended ? .none : end(.cancelled)
+    }
+
+    /// The call's deadline has passed.
+    public mutating func deadlinePassed() -> Action {
+        state == .ended ? .none : end(.deadline)
+    }
+
+    private mutating func attempt(fresh: Bool) -> Action {
+        state = .attempting
+        hasReconnected = false
+        return .attempt(fresh: fresh)
+    }
+
+    private mutating func end(_ ending: Ending) -> Action {
+        state = .ended
+        return .end(ending)
+    }
+}
+
+/// Something on this machine failed, which no retry would mend (B2).
+public enum LocalFailure: Equatable {
+    /// The response is larger than a limit of the caller.
+    case responseTooLarge
+    /// No descriptors, no threads.
+    case exhausted
+    case outOfMemory
+    /// A setting cannot be used: a CA file, a certificate.
+    case setting
+}

@@ -1,0 +1,69 @@
+/// What may stand in a request. Whatever could end a line, and so smuggle in another header or request, may not.
+public enum RequestChecks {
+    /// A method: a token (RFC 9110, 5.6.2).
+    public static func isMethod(_ text: UnsafePointer<CChar>) -> Bool { isToken(text, maximumLength: 32) }
+
+    public static func isHeaderName(_ text: UnsafePointer<CChar>) -> Bool { isToken(text, maximumLength: 256) }
+
+    /// No control characters but the tab; bytes above 0x7F are the caller's business.
+    public static func isHeaderValue(_ text: UnsafePointer<CChar>) -> Bool {
+        var text = ByteCursor(cString: text)
+        while !text.isAtEnd {
+            let byte = text.next()
+            if byte < 0x20 && byte != UInt8(ascii: "\t") || byte == 0x7F { return false }
+        }
+        return true
+    }
+
+    /// No white space and no control characters, and not too long.
+    public static func isURL(_ text: UnsafePointer<CChar>) -> Bool {
+        var text = ByteCursor(cString: text)
+        var length = 0
+        while !text.isAtEnd {
+            let byte = text.next()
+            length += 1
+            if byte <= 0x20 || byte == 0x7F || length > 65_536 { return false }
+        }
+        return length > 0
+    }
+
+    /// The engine writes these itself.
+    public static func isReservedHeader(_ name: UnsafePointer<CChar>) -> Bool {
+        HeaderName("content-length").matches(name) || HeaderName("transfer-encoding").matches(name)
+            || HeaderName("expect").matches(name)
+    }
+
+    public static func isContentType(_ name: UnsafePointer<CChar>) -> Bool { HeaderName("content-type").matches(name) }
+
+    /// Whether the method may be sent again on a reconnect although something was sent (B13, RFC 9110, 9.2.2).
+    public static func isIdempotent(method: UnsafePointer<CChar>) -> Bool {
+        HeaderName("get").matches(method) || HeaderName("head").matches(method) || HeaderName("put").matches(method)
+            || HeaderName("delete").matches(method) || HeaderName("options").matches(method)
+            || HeaderName("trace").matches(method)
+    }
+
+    private static func isToken(_ text: UnsafePointer<CChar>, maximumLength: Int) -> Bool {
+        var text = ByteCursor(cString: text)
+        var length = 0
+        while !text.isAtEnd {
+            let byte = text.next()
+            length += 1
+            guard isTokenByte(byte), length <= maximumLength else { return false }
+        }
+        return length > 0
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            return true
+        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+            UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+            return true
+        default:
+            return false
+        }
+    }
+}
