@@ -113,7 +113,20 @@ typedef int32_t boxretry_error;
   X(BOXRETRY_ERROR_FORKED, 6, "forked", "the handle was made before fork(), in the parent process")                    \
   X(BOXRETRY_ERROR_CLOSED, 7, "closed", "the handle was freed while this call waited on it")                           \
   X(BOXRETRY_ERROR_ENDED, 8, "ended", "the retry loop has already given its last decision")                            \
-  X(BOXRETRY_ERROR_WAIT_TIMEOUT, 9, "wait_timeout", "the time that was given for waiting has passed")
+  X(BOXRETRY_ERROR_WAIT_TIMEOUT, 9, "wait_timeout", "the time that was given for waiting has passed")                  \
+  X(BOXRETRY_ERROR_EXHAUSTED, 10, "exhausted", "there are no descriptors or no threads left")                          \
+  X(BOXRETRY_ERROR_CANCELLED, 11, "cancelled", "the call was cancelled")                                               \
+  X(BOXRETRY_ERROR_DEADLINE, 12, "deadline", "the call's deadline has passed")                                         \
+  X(BOXRETRY_ERROR_RESOLVE, 13, "resolve", "the host name could not be resolved")                                      \
+  X(BOXRETRY_ERROR_CONNECT, 14, "connect", "no connection could be made")                                              \
+  X(BOXRETRY_ERROR_TLS, 15, "tls", "the TLS handshake or the certificate check failed")                                \
+  X(BOXRETRY_ERROR_SEND, 16, "send", "the request could not be sent")                                                  \
+  X(BOXRETRY_ERROR_RECEIVE, 17, "receive", "the response broke off, or none came")                                     \
+  X(BOXRETRY_ERROR_PROTOCOL, 18, "protocol", "the peer did not speak HTTP properly")                                   \
+  X(BOXRETRY_ERROR_TIMEOUT_IDLE, 19, "timeout_idle", "nothing moved for the request timeout")                          \
+  X(BOXRETRY_ERROR_TIMEOUT_RESOURCE, 20, "timeout_resource", "the attempt took longer than the resource timeout")      \
+  X(BOXRETRY_ERROR_RESPONSE_TOO_LARGE, 21, "response_too_large", "the response is larger than a limit of the caller")  \
+  X(BOXRETRY_ERROR_SETTING, 22, "setting", "a setting cannot be used on this machine, such as a CA file")
 /* clang-format on */
 
 /** Makes one enum constant of a row of one of the tables. */
@@ -137,6 +150,26 @@ const char *boxretry_last_error_detail(void);
  * Request: what a strategy may want to know about the request that is being retried
  * ================================================================================================================== */
 
+/** Decides about outcomes; see the section Retry strategy. */
+typedef struct boxretry_strategy boxretry_strategy;
+/** A call under way, a queue of ended calls, a switch that ends calls; see the sections of these names. */
+typedef struct boxretry_call boxretry_call;
+typedef struct boxretry_queue boxretry_queue;
+typedef struct boxretry_cancel boxretry_cancel;
+
+/** How long one attempt may take (M1, M2). A single field may be set; the other keeps its default. */
+typedef struct boxretry_timeouts {
+  size_t struct_size;
+  int64_t timeout_interval_for_request_ms;  /* the longest gap with nothing moving; 1 or more; default 60000 */
+  int64_t timeout_interval_for_resource_ms; /* the whole attempt; 1 or more; default 21600000 (6 hours) */
+} boxretry_timeouts;
+
+#define BOXRETRY_TIMEOUTS_INIT                                                                                         \
+  { sizeof(boxretry_timeouts), 60000, 21600000 }
+
+/** Does what BOXRETRY_TIMEOUTS_INIT does. INVALID_ARGUMENT. Any thread. */
+boxretry_error boxretry_timeouts_init(boxretry_timeouts *timeouts, size_t struct_size);
+
 /** A header line. Both strings are required; they are bytes and end in NUL. Stands in arrays: no struct_size. */
 typedef struct boxretry_header {
   const char *name;
@@ -151,8 +184,8 @@ enum {
 };
 
 /**
- * A request. In this version the library only reads it and shows it to custom strategies; it sends nothing.
- * The caller owns all of it, and it need only live as long as the call that it is given to.
+ * A request: to be sent by a client, or what an outcome is about. A client copies all of it.
+ * The caller owns it, and it need only live as long as the function runs that it is given to.
  */
 typedef struct boxretry_request {
   size_t struct_size;
@@ -162,13 +195,28 @@ typedef struct boxretry_request {
   size_t header_count;            /* at most 65536 */
   const void *body;               /* NULL if there is none */
   size_t body_length;             /* bytes */
-  void *user_pointer;             /* yours; shown to custom strategies */
+  void *user_pointer;             /* yours; shown to custom strategies, and kept with the call and its response */
   int32_t retry_safety;           /* BOXRETRY_SAFETY_… */
   int32_t reserved;               /* 0 */
+
+  /* What follows is for clients. Where it is 0 or NULL, the client's own setting holds. */
+  const boxretry_timeouts *timeouts;
+  const boxretry_strategy *strategy; /* retained */
+  int64_t deadline_ms;   /* over all attempts and waits; BOXRETRY_NO_TIMEOUT: none. A wait that would reach it
+                                        is not begun (B11) */
+  size_t body_limit;     /* bytes of a 2xx response's body; a longer one ends the call (RESPONSE_TOO_LARGE) */
+  boxretry_queue *queue; /* where the call goes when it has ended (retained); or: */
+  void (*on_complete)(void *context, boxretry_call *call); /* runs on the loop when the call has ended. It must not
+                                                              block, and `call` lives until it returns */
+  void *on_complete_context;
+  boxretry_cancel *cancel; /* a switch that ends the call; retained */
 } boxretry_request;
 
 #define BOXRETRY_REQUEST_INIT                                                                                          \
-  { sizeof(boxretry_request), NULL, NULL, NULL, 0, NULL, 0, NULL, BOXRETRY_SAFETY_BY_METHOD, 0 }
+  {                                                                                                                    \
+    sizeof(boxretry_request), NULL, NULL, NULL, 0, NULL, 0, NULL, BOXRETRY_SAFETY_BY_METHOD, 0, NULL, NULL, 0, 0,      \
+        NULL, NULL, NULL, NULL                                                                                         \
+  }
 
 /** Does what BOXRETRY_REQUEST_INIT does. `struct_size` is sizeof(boxretry_request). INVALID_ARGUMENT. Any thread. */
 boxretry_error boxretry_request_init(boxretry_request *request, size_t struct_size);
@@ -344,9 +392,6 @@ typedef struct boxretry_decision {
 
 /** Does what BOXRETRY_DECISION_INIT does. INVALID_ARGUMENT. Any thread. */
 boxretry_error boxretry_decision_init(boxretry_decision *decision, size_t struct_size);
-
-/** Decides about outcomes. Thread-safe. */
-typedef struct boxretry_strategy boxretry_strategy;
 
 /**
  * Makes Box's strategy. `options` NULL: the documented defaults. Everything in `options` is copied.
@@ -598,6 +643,235 @@ boxretry_error boxretry_clock_wait_for_timer(boxretry_clock *clock, int64_t time
 
 /** Ends a manual clock, and the waits on it (CLOSED). NULL is accepted. Anywhere, any thread. */
 void boxretry_clock_free(boxretry_clock *clock);
+
+/* =====================================================================================================================
+ * Client: sends requests, with the documented retries and timeouts
+ *
+ * Any number of threads may use a client at once; one client for a program is usual, since it keeps connections. A
+ * client has a thread of its own while calls are under way that nobody waits for.
+ * ================================================================================================================== */
+
+/** What proxy is used. */
+enum {
+  BOXRETRY_PROXY_ENVIRONMENT = 0, /* as http_proxy, https_proxy, all_proxy and no_proxy say */
+  BOXRETRY_PROXY_NONE = 1,
+  BOXRETRY_PROXY_GIVEN = 2 /* `proxy` */
+};
+
+/** How a client works. What is 0 or NULL is as its comment says. */
+typedef struct boxretry_client_options {
+  size_t struct_size;
+  const boxretry_strategy *strategy; /* NULL: Box's, with its defaults. Retained */
+  const boxretry_timeouts *timeouts; /* NULL: the defaults */
+  int64_t deadline_ms;               /* of each call; 0 or BOXRETRY_NO_TIMEOUT: none */
+  const char *user_agent;            /* NULL: "boxretry/" and the version */
+  const char *ca_file;              /* certificates in PEM form that are trusted instead of the system's; NULL: these */
+  const char *proxy;                /* for BOXRETRY_PROXY_GIVEN: its URL */
+  int32_t proxy_mode;               /* BOXRETRY_PROXY_… */
+  int32_t max_total_attempts;       /* of each call, whatever its strategy; 1 to 1000000; 0: 1000 (B14) */
+  int32_t max_transfers;            /* attempts under way at once, the others wait; 1 to 100000; 0: 512 */
+  int32_t max_response_headers;     /* lines; 1 to 65536; 0: 1000 */
+  size_t max_response_header_bytes; /* 0: 1 MiB */
+  size_t body_limit;                /* bytes of a 2xx response's body; 0: 256 MiB */
+  size_t error_body_limit;          /* bytes of any other response's body; the rest is cut off; 0: 1 MiB (B15) */
+} boxretry_client_options;
+
+#define BOXRETRY_CLIENT_OPTIONS_INIT                                                                                   \
+  { sizeof(boxretry_client_options), NULL, NULL, 0, NULL, NULL, NULL, BOXRETRY_PROXY_ENVIRONMENT, 0, 0, 0, 0, 0, 0 }
+
+/** Does what BOXRETRY_CLIENT_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
+boxretry_error boxretry_client_options_init(boxretry_client_options *options, size_t struct_size);
+
+/** Sends requests. Thread-safe. */
+typedef struct boxretry_client boxretry_client;
+
+/** What a call has come to. One thread at a time. */
+typedef struct boxretry_response boxretry_response;
+
+/**
+ * Makes a client. `options` NULL: the defaults. Everything in `options` is copied or retained.
+ *
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, FORKED. Free with boxretry_client_free(). Any thread.
+ */
+boxretry_error boxretry_client_new(const boxretry_client_options *options, boxretry_client **out);
+
+/**
+ * Sends a request, retries it as the strategy says, and waits for the end. OK whenever the call was started: how it
+ * ended, cancelled and deadline included, is in the response. Otherwise nothing was sent, and *out is not written.
+ *
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, IN_CALLBACK, CLOSED, FORKED. Free the response. Any thread.
+ */
+boxretry_error boxretry_client_perform(boxretry_client *client, const boxretry_request *request,
+                                       boxretry_response **out);
+
+/**
+ * Starts to send a request, and returns at once. The call's end comes to the request's queue or callback, if it has one,
+ * and to whoever waits for it. `out` may be NULL if there is a queue (who takes the call from it frees it) or a callback
+ * (the call is freed after it).
+ *
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, CLOSED, FORKED. Free the call. Any thread.
+ */
+boxretry_error boxretry_client_submit(boxretry_client *client, const boxretry_request *request, boxretry_call **out);
+
+/**
+ * Cancels all calls, refuses new ones (CLOSED), and waits until every call has had its end.
+ *
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, WAIT_TIMEOUT, IN_CALLBACK, FORKED. Any thread.
+ */
+boxretry_error boxretry_client_close(boxretry_client *client, int64_t timeout_ms);
+
+/** Ends a client: its calls are cancelled, and end without anybody waiting here. NULL is accepted. Anywhere. */
+void boxretry_client_free(boxretry_client *client);
+
+/** What a client has done so far. */
+typedef struct boxretry_client_stats {
+  size_t struct_size;
+  int64_t calls_started;
+  int64_t calls_ended;
+  int64_t attempts;
+  int64_t retries;
+  int64_t reconnects;
+} boxretry_client_stats;
+
+#define BOXRETRY_CLIENT_STATS_INIT                                                                                     \
+  { sizeof(boxretry_client_stats), 0, 0, 0, 0, 0 }
+
+/** Does what BOXRETRY_CLIENT_STATS_INIT does. INVALID_ARGUMENT. Any thread. */
+boxretry_error boxretry_client_stats_init(boxretry_client_stats *stats, size_t struct_size);
+
+/** Reads a client's counters. INVALID_ARGUMENT, FORKED. Any thread. */
+boxretry_error boxretry_client_get_stats(const boxretry_client *client, boxretry_client_stats *out);
+
+/* =====================================================================================================================
+ * Call: a request under way
+ *
+ * Any number of threads may use a call at once.
+ * ================================================================================================================== */
+
+/**
+ * Waits until the call has ended. `timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT.
+ *
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, WAIT_TIMEOUT, IN_CALLBACK, FORKED. Any thread.
+ */
+boxretry_error boxretry_call_wait(boxretry_call *call, int64_t timeout_ms);
+
+/** Ends a call with CANCELLED, unless it has ended already (K1). May be called again. NULL is accepted. Anywhere. */
+void boxretry_call_cancel(boxretry_call *call);
+
+/** What the call has come to: once, to whoever asks first after its end; else NULL. Free the response. Any thread. */
+boxretry_response *boxretry_call_take_response(boxretry_call *call);
+
+/** The request's user_pointer. NULL for NULL. Any thread. */
+void *boxretry_call_user_pointer(const boxretry_call *call);
+
+/** Ends the use of a call; one that has not ended is cancelled. NULL is accepted. Anywhere. */
+void boxretry_call_free(boxretry_call *call);
+
+/* =====================================================================================================================
+ * Response: what a call has come to
+ *
+ * Strings and bytes belong to the response, and live as long as it does. NULL is accepted everywhere, and is nothing.
+ * ================================================================================================================== */
+
+/** How the call ended: OK for any response, also 503; else CANCELLED, DEADLINE, a cause (RESOLVE, …), … */
+boxretry_error boxretry_response_error(const boxretry_response *response);
+
+/** The status; 0: it ended without a response. */
+int32_t boxretry_response_status(const boxretry_response *response);
+
+/** The value of the first header line of that name, in any case; NULL if there is none. */
+const char *boxretry_response_header(const boxretry_response *response, const char *name);
+
+/** How many header lines there are. */
+size_t boxretry_response_header_count(const boxretry_response *response);
+
+/** One of the header lines. INVALID_ARGUMENT. */
+boxretry_error boxretry_response_header_at(const boxretry_response *response, size_t index, boxretry_header *out);
+
+/** The body: never NULL, and `length` (which may be NULL) bytes long; a NUL stands behind it. */
+const void *boxretry_response_body(const boxretry_response *response, size_t *length);
+
+/** Whether the body was cut off at `error_body_limit`. */
+int32_t boxretry_response_body_is_cut_off(const boxretry_response *response);
+
+/** The URL that was fetched. */
+const char *boxretry_response_url(const boxretry_response *response);
+
+/** The request's user_pointer. */
+void *boxretry_response_user_pointer(const boxretry_response *response);
+
+/** One attempt of a call. */
+typedef struct boxretry_attempt {
+  size_t struct_size;
+  int32_t number;           /* from 1 */
+  int32_t exception_number; /* from 1; 0 if the attempt ended in a response */
+  int32_t status;           /* 0: a network exception */
+  int32_t cause;            /* BOXRETRY_CAUSE_… */
+  int32_t action;           /* BOXRETRY_ACTION_…: what was decided */
+  int32_t reason;           /* BOXRETRY_REASON_…; -1 if the call ended before anybody was asked */
+  double delay;             /* seconds before the next attempt */
+  int32_t delay_source;     /* BOXRETRY_DELAY_… */
+  int32_t reconnects;       /* times that it was sent again at once, since the connection was dead (B13) */
+  double started_ms;        /* since the call began */
+  double ended_ms;
+  double retry_after;    /* seconds that the server asked for; -1 if it said nothing usable */
+  int32_t curl_code;     /* libcurl's own code of a failure; 0 */
+  int32_t reserved;      /* 0 */
+  const char *curl_text; /* what libcurl calls it; "" */
+} boxretry_attempt;
+
+#define BOXRETRY_ATTEMPT_INIT                                                                                          \
+  { sizeof(boxretry_attempt), 0, 0, 0, 0, 0, -1, 0.0, 0, 0, 0.0, 0.0, -1.0, 0, 0, NULL }
+
+/** Does what BOXRETRY_ATTEMPT_INIT does. INVALID_ARGUMENT. Any thread. */
+boxretry_error boxretry_attempt_init(boxretry_attempt *attempt, size_t struct_size);
+
+/** How many attempts there were. */
+size_t boxretry_response_attempt_count(const boxretry_response *response);
+
+/** One of the attempts, from 0. INVALID_ARGUMENT. */
+boxretry_error boxretry_response_attempt(const boxretry_response *response, size_t index, boxretry_attempt *out);
+
+/** Ends a response. NULL is accepted. Anywhere. */
+void boxretry_response_free(boxretry_response *response);
+
+/* =====================================================================================================================
+ * Queue: ended calls, for event loops
+ *
+ * Any number of threads may use a queue at once.
+ * ================================================================================================================== */
+
+/** Makes a queue. INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED. Free with boxretry_queue_free(). Any thread. */
+boxretry_error boxretry_queue_new(boxretry_queue **out);
+
+/** A descriptor that is readable while the queue holds ended calls: poll it, but do not read it. -1 for NULL. Any thread. */
+int boxretry_queue_fd(const boxretry_queue *queue);
+
+/**
+ * Takes at most `capacity` ended calls, in the order in which they ended, and waits so long for the first one.
+ * The number of calls; 0 after the time is up, and on an error (the detail says which). They are the very calls that
+ * boxretry_client_submit() gave: free each once. A call that has been freed does not come. Any thread; not in callbacks
+ * unless timeout_ms is 0.
+ */
+size_t boxretry_queue_take(boxretry_queue *queue, boxretry_call **calls, size_t capacity, int64_t timeout_ms);
+
+/** Ends a queue, and with it the calls that only it knows of. NULL is accepted. Anywhere. */
+void boxretry_queue_free(boxretry_queue *queue);
+
+/* =====================================================================================================================
+ * Cancel switch: ends any number of calls at once
+ *
+ * Any number of threads may use a switch at once.
+ * ================================================================================================================== */
+
+/** Makes a switch. INVALID_ARGUMENT, OUT_OF_MEMORY. Free with boxretry_cancel_free(). Any thread. */
+boxretry_error boxretry_cancel_new(boxretry_cancel **out);
+
+/** Cancels every call that has this switch, now and later. May be called again. NULL is accepted. Anywhere. */
+void boxretry_cancel_trigger(boxretry_cancel *cancel);
+
+/** Ends the use of a switch; calls keep it as long as they need it. NULL is accepted. Anywhere. */
+void boxretry_cancel_free(boxretry_cancel *cancel);
 
 #ifdef __cplusplus
 }

@@ -42,6 +42,13 @@ struct Failure: Error {
         return Failure(BOXRETRY_ERROR_INVALID_ARGUMENT)
     }
 
+    static var exhausted: Failure {
+        Failure(BOXRETRY_ERROR_EXHAUSTED, "no descriptors or no threads are left, or libcurl does not work here")
+    }
+    static func closed(_ argument: StaticString) -> Failure {
+        shim_detail_set(argument.cString, nil, "is closed, or has no thread to work with")
+        return Failure(BOXRETRY_ERROR_CLOSED)
+    }
     static var outOfMemory: Failure { Failure(BOXRETRY_ERROR_OUT_OF_MEMORY, "memory could not be had") }
     static var notUsable: Failure {
         Failure(BOXRETRY_ERROR_NOT_USABLE, "value: is no number, no list of numbers, and no HTTP date")

@@ -25,6 +25,11 @@ enum HandleKind: UInt32 {
     case strategy = 0x5B0C_1A01
     case retryLoop = 0x5B0C_1A02
     case clock = 0x5B0C_1A03
+    case client = 0x5B0C_1A04
+    case call = 0x5B0C_1A05
+    case response = 0x5B0C_1A06
+    case queue = 0x5B0C_1A07
+    case cancel = 0x5B0C_1A08
 
     @inline(__always)
     fileprivate var stamp: UInt64 {

@@ -29,3 +29,7 @@ DEFINE_LOOKUP(shim_reason_text, BOXRETRY_REASON_MAP, TEXT_CASE, "this is no reas
 const char *shim_version(void) {
   return BOXRETRY_VERSION;
 }
+
+const char *shim_default_user_agent(void) {
+  return "boxretry/" BOXRETRY_VERSION;
+}

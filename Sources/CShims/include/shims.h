@@ -20,6 +20,7 @@ const char *shim_delay_source_name(int32_t delay_source);
 const char *shim_reason_name(int32_t reason);
 const char *shim_reason_text(int32_t reason);
 const char *shim_version(void);
+const char *shim_default_user_agent(void);
 
 /* --- The error detail of this thread. `argument` and `field` may be NULL; the text is cut to what there is room for. --- */
 

@@ -25,11 +25,17 @@ public final class Call: TimerEntry {
     var body = shim_buffer()
     var records: [AttemptRecord] = []
     var reconnects: Int32 = 0
+    var exceptions: Int32 = 0
 
     /// Where it stands among the engine's active calls; -1 if it does not.
     var activeIndex = -1
 
+    /// What C has of this call, and whether nobody has been given it yet: it is for whoever takes it from the queue.
+    public var handle: UnsafeMutableRawPointer?
+    public var isUnowned = false
+
     /// Guarded by the engine's lock.
+    var isAbandoned = false
     var result: CallResult?
     var isDone = false
     var waiter: Waiter?
@@ -93,6 +99,8 @@ public final class Call: TimerEntry {
             url: shim_copy_string(request.url), userPointer: userPointer)
     }
 
+    var isGone: Bool { engine.isAbandoned(self) }
+
     var hasDeadline: Bool { settings.deadline != .max }
 
     var isIdempotent: Bool { request.isIdempotent }
@@ -117,6 +125,8 @@ public struct AttemptRecord {
     /// libcurl's own code; 0 if all was well.
     public var curlCode: Int32
     public var number: Int32
+    /// 0 if the attempt ended in a response.
+    public var exceptionNumber: Int32
 }
 
 /// How a call ended, and with what. Never changes.

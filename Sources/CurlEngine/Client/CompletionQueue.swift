@@ -8,6 +8,7 @@ public final class CompletionQueue {
     private var calls: [Call] = []
     /// Where the first call stands; those before it have been taken.
     private var first = 0
+    private var isClosed = false
 
     /// Nil if there is no memory, or no descriptor.
     public init?() {
@@ -28,12 +29,29 @@ public final class CompletionQueue {
 
     public var descriptor: Int32 { eventfd }
 
-    func put(_ call: Call) {
+    /// False if the queue is closed.
+    func put(_ call: Call) -> Bool {
         shim_monitor_lock(monitor)
-        if first == calls.count { shim_eventfd_signal(eventfd) }
-        calls.append(call)
+        let isOpen = !isClosed
+        if isOpen {
+            if first == calls.count { shim_eventfd_signal(eventfd) }
+            calls.append(call)
+            shim_monitor_wake_all(monitor)
+        }
+        shim_monitor_unlock(monitor)
+        return isOpen
+    }
+
+    /// Takes no further calls, and gives those to `body` that nobody else knows of.
+    public func close(_ body: (Call) -> Void) {
+        shim_monitor_lock(monitor)
+        isClosed = true
+        let left = calls[first...].filter { $0.isUnowned }
+        calls.removeAll()
+        first = 0
         shim_monitor_wake_all(monitor)
         shim_monitor_unlock(monitor)
+        for call in left { body(call) }
     }
 
     /// Gives at most so many ended calls to `body`, and waits so long for the first one. The number of calls given.
@@ -45,9 +63,14 @@ public final class CompletionQueue {
             guard timeoutMilliseconds > 0, shim_monitor_wait_until(monitor, limit.nanoseconds) || first < calls.count
             else { return 0 }
         }
-        let count = min(capacity, calls.count - first)
-        for index in 0..<count { body(calls[first + index], index) }
-        first += count
+        var count = 0
+        while first < calls.count, count < capacity {
+            if !calls[first].isGone {
+                body(calls[first], count)
+                count += 1
+            }
+            first += 1
+        }
         if first == calls.count {
             calls.removeAll(keepingCapacity: calls.count <= 1_024)
             first = 0

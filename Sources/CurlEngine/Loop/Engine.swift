@@ -16,7 +16,7 @@ public final class Engine {
     private var isClosing = false
     private var unfinished = 0
     private var closeWaiter: Waiter?
-    public private(set) var stats = Stats()
+    private var stats = Stats()
 
     /// The time at the beginning of this turn, in nanoseconds of CLOCK_MONOTONIC.
     private(set) var now: Int64 = 0
@@ -135,6 +135,23 @@ public final class Engine {
         if !isIdle { closeWaiter = waiter }
         shim_monitor_unlock(lock)
         return isIdle || waiter.wait(until: limit)
+    }
+
+    /// Nobody will ask for this call any more: it is cancelled, and comes to no queue.
+    public func abandon(_ call: Call) {
+        shim_monitor_lock(lock)
+        call.isAbandoned = true
+        let isDone = call.isDone
+        shim_monitor_unlock(lock)
+        if !isDone { cancel(call) }
+    }
+
+    func isAbandoned(_ call: Call) -> Bool {
+        locked { call.isAbandoned }
+    }
+
+    public var currentStats: Stats {
+        locked { stats }
     }
 
     public func isDone(_ call: Call) -> Bool {
@@ -425,7 +442,8 @@ public final class Engine {
         closeWaiter?.tell()
         switch call.delivery {
         case .none: break
-        case .queue(let queue): queue.put(call)
+        case .queue(let queue):
+            if !queue.put(call), call.isUnowned { settings.dropHandle?(call.handle) }
         case .callback(let body): body(call)
         }
     }
@@ -482,12 +500,13 @@ public final class Engine {
         case .exception(let reason): cause = reason
         case .response, .local: break
         }
+        if cause != .none { call.exceptions += 1 }
         call.keep(transfer)
         call.records.append(
             AttemptRecord(
                 status: cause == .none ? transfer.status : 0, cause: cause, decision: nil,
                 startedAt: transfer.startedAt - call.startedAt, endedAt: now - call.startedAt,
-                reconnects: call.reconnects, curlCode: Int32(code.rawValue), number: Int32(call.records.count + 1)))
+                reconnects: call.reconnects, curlCode: Int32(code.rawValue), number: Int32(call.records.count + 1), exceptionNumber: cause == .none ? 0 : call.exceptions))
         call.reconnects = 0
         call.outcome = cause == .none ? Outcome(status: transfer.status, headers: call.head.list) : Outcome(exception: cause)
         call.outcome.isRequestUnsafe = call.request.isUnsafe

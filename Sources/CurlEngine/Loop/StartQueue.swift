@@ -50,5 +50,8 @@ public struct EngineSettings {
     /// Attempts under way at once; the others wait.
     public var maxTransfers = 512
 
+    /// Lets go of what C has of a call, where there is nobody to give it to.
+    public var dropHandle: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+
     public init() {}
 }

@@ -26,6 +26,15 @@ public struct HeaderList {
 
     public static var empty: HeaderList { HeaderList() }
 
+    /// The value of the first line of that name, in any case.
+    public func firstValue(of name: UnsafePointer<CChar>) -> UnsafePointer<CChar>? {
+        guard let pairs else { return nil }
+        for index in 0..<count {
+            if let candidate = pairs[2 * index], ASCII.isEqual(candidate, name) { return pairs[2 * index + 1] }
+        }
+        return nil
+    }
+
     /// Calls `body` with each name and value.
     public func forEach(_ body: (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Void) {
         guard let pairs else { return }
@@ -80,5 +89,15 @@ enum ASCII {
     @inline(__always)
     static func lowercased(_ byte: UInt8) -> UInt8 {
         byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
+    }
+
+    /// Whether two strings are equal, but for the case of their letters.
+    static func isEqual(_ first: UnsafePointer<CChar>, _ second: UnsafePointer<CChar>) -> Bool {
+        var index = 0
+        while lowercased(UInt8(bitPattern: first[index])) == lowercased(UInt8(bitPattern: second[index])) {
+            if first[index] == 0 { return true }
+            index += 1
+        }
+        return false
     }
 }

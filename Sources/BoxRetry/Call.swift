@@ -1,0 +1,55 @@
+import CBoxRetry
+import CShims
+import CurlEngine
+import RetryCore
+
+/// `boxretry_call`
+final class CallHandle: Handle, HandleClass {
+    static var kind: HandleKind { .call }
+
+    let call: Call
+
+    init(_ call: Call) {
+        self.call = call
+        super.init(.call)
+    }
+
+    static func release(_ pointer: UnsafeMutableRawPointer?) {
+        if let pointer { Unmanaged<CallHandle>.fromOpaque(pointer).release() }
+    }
+}
+
+@_cdecl("boxretry_call_wait") @implementation
+public func boxretry_call_wait(_ call: OpaquePointer!, _ timeout_ms: Int64) -> boxretry_error {
+    answer { () throws(Failure) in
+        try refuseInCallback()
+        let call = try CallHandle.retained(try required(call, "call"), "call").call
+        guard call.engine.wait(for: call, until: try checkedLimit(timeout_ms)) else { throw .waitTimeout }
+    }
+}
+
+@_cdecl("boxretry_call_cancel") @implementation
+public func boxretry_call_cancel(_ call: OpaquePointer!) {
+    _ = CallHandle.with(call, "call") { handle in handle.call.engine.cancel(handle.call) }
+}
+
+@_cdecl("boxretry_call_take_response") @implementation
+public func boxretry_call_take_response(_ call: OpaquePointer!) -> OpaquePointer! {
+    var response: OpaquePointer?
+    _ = CallHandle.with(call, "call") { handle in
+        if let result = handle.call.engine.takeResult(of: handle.call) { ResponseHandle(result).give(to: &response) }
+    }
+    return response
+}
+
+@_cdecl("boxretry_call_user_pointer") @implementation
+public func boxretry_call_user_pointer(_ call: OpaquePointer!) -> UnsafeMutableRawPointer! {
+    var pointer: UnsafeMutableRawPointer?
+    _ = CallHandle.with(call, "call") { handle in pointer = handle.call.userPointer }
+    return pointer
+}
+
+@_cdecl("boxretry_call_free") @implementation
+public func boxretry_call_free(_ call: OpaquePointer!) {
+    CallHandle.take(call) { $0.call.engine.abandon($0.call) }
+}

@@ -1,0 +1,176 @@
+import CBoxRetry
+import CShims
+import CurlEngine
+import RetryCore
+
+/// `boxretry_response`
+final class ResponseHandle: Handle, HandleClass {
+    static var kind: HandleKind { .response }
+
+    let result: CallResult
+
+    init(_ result: CallResult) {
+        self.result = result
+        super.init(.response)
+    }
+
+    /// What the response is asked for; `otherwise` for NULL.
+    static func read<Value>(_ pointer: OpaquePointer?, _ otherwise: Value, _ body: (CallResult) -> Value) -> Value {
+        var value = otherwise
+        if pointer != nil { _ = with(pointer, "response") { handle in value = body(handle.result) } }
+        return value
+    }
+}
+
+extension boxretry_attempt: SizedStruct {
+    static var defaults: boxretry_attempt {
+        boxretry_attempt(
+            struct_size: MemoryLayout<boxretry_attempt>.size, number: 0, exception_number: 0, status: 0, cause: 0,
+            action: 0, reason: -1, delay: 0, delay_source: 0, reconnects: 0, started_ms: 0, ended_ms: 0,
+            retry_after: -1, curl_code: 0, reserved: 0, curl_text: nil)
+    }
+
+    static var firstSize: Int { 96 }
+}
+
+extension AttemptRecord {
+    fileprivate var cAttempt: boxretry_attempt {
+        var attempt = boxretry_attempt.defaults
+        attempt.number = number
+        attempt.exception_number = exceptionNumber
+        attempt.status = status
+        attempt.cause = cause.rawValue
+        if let decision = decision?.cDecision {
+            attempt.action = decision.action
+            attempt.reason = decision.reason
+            attempt.delay = decision.delay
+            attempt.delay_source = decision.delay_source
+            attempt.retry_after = decision.retry_after
+        }
+        attempt.reconnects = reconnects
+        attempt.started_ms = Double(startedAt) / 1e6
+        attempt.ended_ms = Double(endedAt) / 1e6
+        attempt.curl_code = curlCode
+        attempt.curl_text = curlCode == 0 ? StaticString("").cString : shim_easy_text(CURLcode(UInt32(curlCode)))
+        return attempt
+    }
+}
+
+extension CallMachine.Ending {
+    /// How the call ended, as the C interface has it.
+    var cError: boxretry_error {
+        switch self {
+        case .response: boxretry_error(BOXRETRY_OK)
+        case .cancelled: boxretry_error(BOXRETRY_ERROR_CANCELLED)
+        case .deadline: boxretry_error(BOXRETRY_ERROR_DEADLINE)
+        case .callbackFailed: boxretry_error(BOXRETRY_ERROR_CALLBACK_FAILED)
+        case .local(.responseTooLarge): boxretry_error(BOXRETRY_ERROR_RESPONSE_TOO_LARGE)
+        case .local(.exhausted): boxretry_error(BOXRETRY_ERROR_EXHAUSTED)
+        case .local(.outOfMemory): boxretry_error(BOXRETRY_ERROR_OUT_OF_MEMORY)
+        case .local(.setting): boxretry_error(BOXRETRY_ERROR_SETTING)
+        case .exception(let cause):
+            switch cause {
+            case .resolve: boxretry_error(BOXRETRY_ERROR_RESOLVE)
+            case .connect: boxretry_error(BOXRETRY_ERROR_CONNECT)
+            case .tls: boxretry_error(BOXRETRY_ERROR_TLS)
+            case .send: boxretry_error(BOXRETRY_ERROR_SEND)
+            case .receive, .none: boxretry_error(BOXRETRY_ERROR_RECEIVE)
+            case .protocol: boxretry_error(BOXRETRY_ERROR_PROTOCOL)
+            case .timeoutIdle: boxretry_error(BOXRETRY_ERROR_TIMEOUT_IDLE)
+            case .timeoutResource: boxretry_error(BOXRETRY_ERROR_TIMEOUT_RESOURCE)
+            }
+        }
+    }
+}
+
+@_cdecl("boxretry_response_error") @implementation
+public func boxretry_response_error(_ response: OpaquePointer!) -> boxretry_error {
+    ResponseHandle.read(response, boxretry_error(BOXRETRY_ERROR_INVALID_ARGUMENT)) { $0.ending.cError }
+}
+
+@_cdecl("boxretry_response_status") @implementation
+public func boxretry_response_status(_ response: OpaquePointer!) -> Int32 {
+    ResponseHandle.read(response, 0) { $0.status }
+}
+
+@_cdecl("boxretry_response_header") @implementation
+public func boxretry_response_header(
+    _ response: OpaquePointer!, _ name: UnsafePointer<CChar>!
+) -> UnsafePointer<CChar>! {
+    guard let name else { return nil }
+    return ResponseHandle.read(response, nil) { $0.headerList.firstValue(of: name) }
+}
+
+@_cdecl("boxretry_response_header_count") @implementation
+public func boxretry_response_header_count(_ response: OpaquePointer!) -> Int {
+    ResponseHandle.read(response, 0) { $0.headerList.count }
+}
+
+@_cdecl("boxretry_response_header_at") @implementation
+public func boxretry_response_header_at(
+    _ response: OpaquePointer!, _ index: Int, _ out: UnsafeMutablePointer<boxretry_header>!
+) -> boxretry_error {
+    ResponseHandle.with(response, "response") { handle throws(Failure) in
+        let out = try required(out, "out")
+        let list = handle.result.headerList
+        guard index >= 0, index < list.count, let headers = list.cHeaders else {
+            throw .invalidArgument("index", "is beyond the last header line")
+        }
+        out.pointee = headers[index]
+    }
+}
+
+@_cdecl("boxretry_response_body") @implementation
+public func boxretry_response_body(
+    _ response: OpaquePointer!, _ length: UnsafeMutablePointer<Int>!
+) -> UnsafeRawPointer! {
+    let empty = UnsafeRawBufferPointer(start: StaticString("").utf8Start, count: 0)
+    let body = ResponseHandle.read(response, empty) { $0.body.baseAddress == nil ? empty : $0.body }
+    length?.pointee = body.count
+    return body.baseAddress
+}
+
+@_cdecl("boxretry_response_body_is_cut_off") @implementation
+public func boxretry_response_body_is_cut_off(_ response: OpaquePointer!) -> Int32 {
+    ResponseHandle.read(response, 0) { $0.isBodyCutOff ? 1 : 0 }
+}
+
+@_cdecl("boxretry_response_url") @implementation
+public func boxretry_response_url(_ response: OpaquePointer!) -> UnsafePointer<CChar>! {
+    ResponseHandle.read(response, nil) { $0.url.map { UnsafePointer($0) } }
+}
+
+@_cdecl("boxretry_response_user_pointer") @implementation
+public func boxretry_response_user_pointer(_ response: OpaquePointer!) -> UnsafeMutableRawPointer! {
+    ResponseHandle.read(response, nil) { $0.userPointer }
+}
+
+@_cdecl("boxretry_response_attempt_count") @implementation
+public func boxretry_response_attempt_count(_ response: OpaquePointer!) -> Int {
+    ResponseHandle.read(response, 0) { $0.records.count }
+}
+
+@_cdecl("boxretry_response_attempt") @implementation
+public func boxretry_response_attempt(
+    _ response: OpaquePointer!, _ index: Int, _ out: UnsafeMutablePointer<boxretry_attempt>!
+) -> boxretry_error {
+    ResponseHandle.with(response, "response") { handle throws(Failure) in
+        let out = try required(out, "out")
+        let size = try boxretry_attempt.checkedSize(out, "out")
+        let records = handle.result.records
+        guard index >= 0, index < records.count else { throw .invalidArgument("index", "is beyond the last attempt") }
+        boxretry_attempt.write(records[index].cAttempt, to: out, callerSize: size)
+    }
+}
+
+@_cdecl("boxretry_response_free") @implementation
+public func boxretry_response_free(_ response: OpaquePointer!) {
+    ResponseHandle.take(response)
+}
+
+@_cdecl("boxretry_attempt_init") @implementation
+public func boxretry_attempt_init(
+    _ attempt: UnsafeMutablePointer<boxretry_attempt>!, _ struct_size: Int
+) -> boxretry_error {
+    answer { () throws(Failure) in try boxretry_attempt.initialize(attempt, "attempt", structSize: struct_size) }
+}
