@@ -1,0 +1,30 @@
+"""The tests of the installed library as a binary, and of its header: what a program that links it relies on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from install import HEADER, LIBRARY
+
+for path in (HEADER, LIBRARY):
+    if not path.exists():
+        raise pytest.UsageError(f"{path} is not there: build and install first, or set BOXRETRY_PREFIX")
+
+CALLS = pytest.StashKey[int]()
+
+
+@pytest.fixture
+def count_calls(request: pytest.FixtureRequest) -> Callable[[int], None]:
+    """Adds to the number of hostile calls, which the end of the run states."""
+
+    def add(calls: int) -> None:
+        request.config.stash[CALLS] = request.config.stash.get(CALLS, 0) + calls
+
+    return add
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    calls = config.stash.get(CALLS, 0)
+    if calls:
+        terminalreporter.write_line(f"{calls:,} calls with hostile arguments were made")
