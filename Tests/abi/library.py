@@ -21,6 +21,9 @@ NUMBERS = {
     "double": ctypes.c_double,
 }
 
+M_PERTURB = -6
+"""Of malloc.h."""
+
 ROOM = 2048
 """Bytes that stand behind each struct's beginning: more than the library accepts for any."""
 
@@ -43,6 +46,7 @@ class Library:
         self.header: Header = read_header()
         self.structs: dict[str, Any] = {name: _structure(struct) for name, struct in self.header.structs.items()}
         self.errors = {value: name for name, value in self.header.errors.items()}
+        ctypes.CDLL(None).mallopt(M_PERTURB, 0xA5)  # overwrites what is freed, so that a use of it shows
         self._library = ctypes.CDLL(str(LIBRARY))
         self._functions: dict[str, Any] = {}
         for name, function in self.header.functions.items():

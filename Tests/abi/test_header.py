@@ -117,7 +117,7 @@ def test_library_file_has_the_version_of_the_header() -> None:
     "pattern, line",
     [
         ("lib*/**/pkgconfig/boxretry.pc", r"^Version: *(\S+)$"),
-        ("lib*/**/cmake/boxretry/*[vV]ersion.cmake", r'^ *set\(PACKAGE_VERSION "(.*)"\)$'),
+        ("lib*/**/cmake/boxretry/*[vV]ersion.cmake", r'^ *set\(PACKAGE_VERSION "([\d.]+)"\)$'),
     ],
     ids=["pkg-config", "CMake"],
 )
