@@ -26,7 +26,6 @@ class Rule:
     high: Number = math.inf
     zero: bool = False  # 0 is allowed too
     above_low: bool = False  # `low` itself is not allowed
-    says_all: bool = True  # False: the words leave open what else is refused
 
     def allows(self, value: Number) -> bool:
         if self.zero and value == 0:
@@ -65,8 +64,8 @@ NUMBERS = {
     "boxretry_retry_options.max_retries_on_exception": Rule("0 to 1000000", 0, 1000000),
     "boxretry_retry_options.retry_base_interval": Rule("0 or more, finite", 0, _FINITE),
     "boxretry_retry_options.retry_randomization_factor": Rule("0 to 1", 0, 1),
-    "boxretry_retry_options.backoff_cap": Rule("0 (default): no cap", says_all=False),
-    "boxretry_retry_options.retry_after_cap": Rule("0 (default): no cap", says_all=False),
+    "boxretry_retry_options.backoff_cap": Rule("0 or more, finite", 0, _FINITE),
+    "boxretry_retry_options.retry_after_cap": Rule("0 or more, finite", 0, _FINITE),
     "boxretry_retry_options.retry_after_over_cap": _one_of("BOXRETRY_OVER_CAP_"),
     "boxretry_retry_options.retry_unsafe_methods": _flag("1 (default)"),
     "boxretry_retry_options.delay_header_count": Rule("at most 16", 0, 16),
@@ -128,11 +127,11 @@ MAY_BE_NULL = {
 
 
 def _is_delay_header_name(name: bytes) -> bool:
-    return 1 <= len(name) <= 256 and not any(byte in b" \t\r\n\v\f:" for byte in name)
+    return 1 <= len(name) <= 256 and not any(byte <= 0x20 or byte >= 0x7F or byte == ord(":") for byte in name)
 
 
 TEXTS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
-    "boxretry_delay_header.name": ("1 to 256 bytes, without white space and colons", _is_delay_header_name),
+    "boxretry_delay_header.name": ("1 to 256 visible ASCII characters, without a colon", _is_delay_header_name),
 }
 
 EXAMPLES: dict[str, Number | bytes] = {

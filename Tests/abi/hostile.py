@@ -198,7 +198,7 @@ def _is_wrong(override: Override, case: Case) -> bool | None:
     rule = NUMBERS[place.key]
     if math.isnan(value) or not rule.allows(value):
         return True
-    return False if rule.says_all else None
+    return False
 
 
 def _value_of_count(place: Place, case: Case) -> Value:
