@@ -196,9 +196,7 @@ def _is_wrong(override: Override, case: Case) -> bool | None:
     if place.what.name == "struct_size":
         return True
     rule = NUMBERS[place.key]
-    if math.isnan(value) or not rule.allows(value):
-        return True
-    return False
+    return math.isnan(value) or not rule.allows(value)
 
 
 def _value_of_count(place: Place, case: Case) -> Value:
