@@ -256,7 +256,12 @@ boxretry_error boxretry_request_init(boxretry_request *request, size_t struct_si
   X(BOXRETRY_DELAY_RETRY_AFTER_DATE, 3, "retry_after_date", "a date in Retry-After")                                   \
   X(BOXRETRY_DELAY_CUSTOM, 4, "custom", "the custom strategy")
 
-/** Why a decision is what it is: constant, value, name, text. */
+/**
+ * Why a decision is what it is: constant, value, name, text.
+ *
+ * Where several things stand against a retry that the flow allows (B3), the first of these is the reason: unsafe_request,
+ * not_replayable, attempt_ceiling, retries_exhausted, retry_after_over_cap, deadline.
+ */
 #define BOXRETRY_REASON_MAP(X)                                                                                         \
   X(BOXRETRY_REASON_SUCCESS, 0, "success", "the response is a success or a redirect")                                  \
   X(BOXRETRY_REASON_NETWORK_EXCEPTION, 1, "network_exception",                                                         \
@@ -315,7 +320,7 @@ const char *boxretry_reason_text(int32_t reason);
 
 /** A further response header that carries a delay, such as retry-after-ms. Stands in arrays: no struct_size. */
 typedef struct boxretry_delay_header {
-  const char *name; /* 1 to 256 bytes, without white space and colons; any case */
+  const char *name; /* 1 to 256 visible ASCII characters, without a colon; any case. Its value is a number, or a list */
   double unit;      /* the seconds that a value of 1 stands for (0.001 for retry-after-ms); above 0, at most 86400 */
 } boxretry_delay_header;
 
@@ -327,8 +332,10 @@ typedef struct boxretry_retry_options {
   int32_t max_retries_on_exception;  /* 0 to 1000000; default 2. Retries after network exceptions */
   double retry_base_interval;        /* seconds, 0 or more, finite; default 1 */
   double retry_randomization_factor; /* 0 to 1; default 0.5. A delay is multiplied by 1 - factor to 1 + factor */
-  double backoff_cap;                /* seconds; no backoff is longer, jitter included. 0 (default): no cap */
-  double retry_after_cap;            /* seconds; how long a Retry-After is honoured. 0 (default): no cap */
+  double backoff_cap;                /* seconds, 0 or more, finite; no backoff is longer, jitter included. 0 (default):
+                                        no cap */
+  double retry_after_cap;            /* seconds, 0 or more, finite; how long a Retry-After is honoured. 0 (default): no
+                                        cap */
   int32_t retry_after_over_cap;      /* BOXRETRY_OVER_CAP_…: what is done with a longer one. Default: clamp */
   int32_t retry_unsafe_methods; /* 1 (default): every method is retried, as the source does. 0: a POST, a PATCH or a
                                    request marked unsafe only if the server cannot have acted on it (B12); this needs
@@ -348,7 +355,7 @@ boxretry_error boxretry_retry_options_init(boxretry_retry_options *options, size
  * How one attempt ended (B2): a response, or a network exception.
  *
  * A response has its status and headers, and cause NONE. A network exception has status 0 and its cause. A response
- * whose body broke off is an exception too: what has a cause is one, whatever its status. (An outcome that nothing was
+ * whose body broke off is an exception too: what has a cause is one, whatever its status. (Its Retry-After counts.) (An outcome that nothing was
  * written to is a network exception of unknown cause.)
  * The caller owns all of it, and it need only live as long as the call that it is given to.
  */
@@ -457,7 +464,8 @@ boxretry_error boxretry_strategy_should_retry(const boxretry_strategy *strategy,
 
 /**
  * The delay before a retry of this outcome, in seconds: Retry-After (B7) or the backoff (B6), whether or not the
- * outcome would be retried. Caps apply; a Retry-After above a cap that stops is given as it is.
+ * outcome would be retried. Caps apply; a Retry-After above a cap that stops is given as it is. `attempt_number`: 0 or
+ * more, as in boxretry_strategy_should_retry().
  *
  * INVALID_ARGUMENT, CALLBACK_FAILED (custom strategies), FORKED. Any thread.
  */
@@ -608,7 +616,11 @@ boxretry_error boxretry_clock_new_manual(boxretry_clock **out);
  */
 boxretry_error boxretry_clock_advance(boxretry_clock *clock, double seconds);
 
-/** Moves boottime and wall clock on, as if the machine had slept. As boxretry_clock_advance() in all else. */
+/**
+ * Moves boottime and wall clock on, as if the machine had slept.
+ *
+ * As boxretry_clock_advance() in all else: INVALID_ARGUMENT, FORKED. Any thread.
+ */
 boxretry_error boxretry_clock_suspend(boxretry_clock *clock, double seconds);
 
 /**

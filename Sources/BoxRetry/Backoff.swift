@@ -14,11 +14,12 @@ public func boxretry_backoff_delay(
     _ delay_out: UnsafeMutablePointer<Double>!
 ) -> boxretry_error {
     answer { () throws(Failure) in
-        let options = try BoxRetryOptions(reading: options)
+        let checked = try BoxRetryOptions(reading: options)
+        _ = try DelayHeaders(reading: options)
         try checkedAttemptNumber(attempt_number, atLeast: 0, "attempt_number")
         try checkedUnitRandom(unit_random)
         let out = try required(delay_out, "delay_out")
-        out.pointee = options.backoffDelay(attemptNumber: attempt_number, unitRandom: unit_random)
+        out.pointee = checked.backoffDelay(attemptNumber: attempt_number, unitRandom: unit_random)
     }
 }
 

@@ -37,6 +37,7 @@ extension boxretry_loop_options: SizedStruct {
     }
 
     static var firstSize: Int { 40 }
+    static var padding: Range<Int> { 12..<16 }
 }
 
 extension RetryLoop.Limits {

@@ -86,7 +86,7 @@ extension boxretry_outcome: SizedStruct {
             body_not_replayable: 0, reserved: 0)
     }
 
-    static var firstSize: Int { 48 }
+    static var firstSize: Int { 40 }
 }
 
 extension Outcome {

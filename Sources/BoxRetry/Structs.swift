@@ -10,6 +10,12 @@ protocol SizedStruct {
     static var defaults: Self { get }
     /// The size in the first release.
     static var firstSize: Int { get }
+    /// The bytes that belong to no field.
+    static var padding: Range<Int> { get }
+}
+
+extension SizedStruct {
+    static var padding: Range<Int> { 0..<0 }
 }
 
 /// No struct will ever be longer; what claims to be is a mistake, and its end is not looked at.
@@ -99,5 +105,7 @@ extension SizedStruct {
         let bytes = UnsafeMutableRawBufferPointer(start: out, count: structSize)
         for index in bytes.indices { bytes[index] = 0 }
         writeOtherSize(defaults, to: out, callerSize: structSize)
+        // Copying a struct copies whatever stands between its fields.
+        for index in padding { bytes[index] = 0 }
     }
 }

@@ -11,6 +11,7 @@ extension boxretry_token_retry_policy: SizedStruct {
     }
 
     static var firstSize: Int { 48 }
+    static var padding: Range<Int> { 12..<16 }
 }
 
 extension TokenRetryPolicy {

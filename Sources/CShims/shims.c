@@ -70,7 +70,6 @@ static uint64_t random_seed(void) {
 
 static void after_fork_in_child(void) {
   atomic_fetch_add_explicit(&shim_forks, 1, memory_order_relaxed);
-  callback_depth = 0;
 }
 
 __attribute__((constructor)) static void on_load(void) {

@@ -23,7 +23,7 @@ public enum RetryAfter {
         for index in 0..<further.count {
             further.withHeader(at: index) { name, unit in
                 headers.forEachValue(of: name) { value in
-                    add(Self.parseNumbers(value).map { Delay.clamped($0 * unit) }, .retryAfter)
+                    add(Self.parseNumbers(value).map { $0 * unit }, .retryAfter)
                 }
             }
             if case .usable = self { return }
@@ -43,7 +43,8 @@ public enum RetryAfter {
     }
 
     /// One more value of the header: the largest usable one counts, the first of equal ones.
-    private mutating func add(_ seconds: Double?, _ source: DelaySource) {
+    private mutating func add(_ value: Double?, _ source: DelaySource) {
+        let seconds = value.map(Delay.clamped)
         switch (self, seconds) {
         case (.usable(let largest, _), let seconds?): if seconds > largest { self = .usable(seconds, source) }
         case (.usable, nil): break
@@ -54,8 +55,7 @@ public enum RetryAfter {
 
     /// The time from which dates count: the response's own Date where it has a valid one, else the wall clock.
     private static func referenceTime(_ headers: HeaderList, _ clock: any Clock) -> Double {
-        let wall = clock.wall
-        let now = HTTPDate.isRepresentable(wall) ? wall : 0
+        let now = HTTPDate.clamped(clock.wall)
         var date: Int64?
         headers.forEachValue(of: HeaderName("date")) { value in
             if date == nil { date = HTTPDate.parse(value.trimmed(), now: HTTPDate.wholeSeconds(now)) }
@@ -65,23 +65,24 @@ public enum RetryAfter {
 
     /// The value of one header line, in seconds; nil if it is not usable. `unixTime` lies within `HTTPDate.range`.
     public static func parse(_ value: ByteCursor, unixTime: Int64) -> Double? {
-        parseNumbers(value) ?? parseDate(value, reference: Double(unixTime))
+        (parseNumbers(value) ?? parseDate(value, reference: Double(unixTime))).map(Delay.clamped)
     }
 
-    /// A number, or a list of which every member is one: the largest.
+    /// A number, or a list of which every member is one: the largest. Not negative, perhaps infinite.
     private static func parseNumbers(_ value: ByteCursor) -> Double? {
         var rest = value
         var largest = 0.0
         repeat {
             let member = rest.takePart(before: UInt8(ascii: ","))
             guard let number = DecimalNumber.parse(member.trimmed()) else { return nil }
-            largest = max(largest, Delay.clamped(number))
+            largest = max(largest, number)
         } while rest.take(UInt8(ascii: ","))
         return largest
     }
 
+    /// A date, in seconds from the reference; negative if it is past.
     private static func parseDate(_ value: ByteCursor, reference: Double) -> Double? {
         guard let date = HTTPDate.parse(value.trimmed(), now: HTTPDate.wholeSeconds(reference)) else { return nil }
-        return Delay.clamped(Double(date) - reference)
+        return Double(date) - reference
     }
 }

@@ -11,7 +11,12 @@ public enum HTTPDate {
 
     /// Whether that moment lies within `range`; not so NaN.
     public static func isRepresentable(_ unixTime: Double) -> Bool {
-        unixTime >= Double(range.lowerBound) && unixTime < Double(range.upperBound) + 1
+        unixTime >= Double(range.lowerBound) && unixTime <= Double(range.upperBound)
+    }
+
+    /// The moment within `range` that is nearest to that one.
+    static func clamped(_ unixTime: Double) -> Double {
+        min(max(unixTime, Double(range.lowerBound)), Double(range.upperBound))
     }
 
     /// The second in which that moment lies, which is within `range`.

@@ -40,11 +40,10 @@ public struct TokenRetryPolicy {
     /// | 3       | 3.2       | 4            | 4.8      |
     /// | 4 … 8   | 6.4       | 8            | 8        |
     public func delay(afterFailure failedAttempt: Int32, unitRandom: Double) -> Double {
-        let longest = Delay.clamped(maximumDelay)
         guard initialDelay > 0 else { return 0 }
-        let base = min(longest, initialDelay * multiplierPower(max(failedAttempt, 1) - 1))
-        let least = base - base * jitterRatio
-        return min(longest, least + unitRandom * (2 * base * jitterRatio))
+        let base = min(maximumDelay, initialDelay * multiplierPower(max(failedAttempt, 1) - 1))
+        let spread = (1 - jitterRatio) + unitRandom * (2 * jitterRatio)
+        return Delay.clamped(min(maximumDelay, base * spread))
     }
 
     /// `multiplier^exponent`, by squaring; infinite if it is too large.

@@ -1,0 +1,194 @@
+"""The arguments of a call: all of them valid, apart from those that a case replaces."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from facts import EXAMPLES
+from header import Function, Header, Struct, Type
+from hostile import AnotherHandle, Case, Path, Place, Value, input_struct, output_struct, valid_value
+from library import ROOM, Library, address, c_type
+
+UNWRITTEN = b"\x5a" * ROOM
+"""What stands wherever the library may write its result, unless a test wants something else there."""
+
+
+def makers(header: Header, handle: str) -> list[Function]:
+    """The functions that make such a handle."""
+    wanted = Type(handle, 2)
+    return [f for f in header.functions.values() if f.parameters and f.parameters[-1].type == wanted]
+
+
+class Arguments:
+    """Valid arguments for calls of one function. `variant` chooses among the ways to make a handle."""
+
+    def __init__(self, library: Library, function: Function, variant: int = 0) -> None:
+        self.library = library
+        self.function = function
+        self.out: Any = None  # the memory for the result
+        self.blank = UNWRITTEN  # what stands there before a call; a struct_size stays
+        self.has_written = False  # the last call, to that memory
+        self.values: list[Any] = [None] * len(function.parameters)
+        self._variant = variant
+        self._containers: dict[Path, tuple[Any, Any]] = {}  # where a value stands: a list or a struct, and its key
+        self._makers: dict[str, Arguments] = {}
+        self._made: list[tuple[str, int]] = []
+        self._changed: list[tuple[int, str]] = []  # handles that are no longer the same after the call
+        self._alive: list[Any] = []
+        self._texts: dict[bytes, int] = {}
+        for index, parameter in enumerate(function.parameters):
+            self._containers[(parameter.name,)] = (self.values, index)
+            self.values[index] = self._valid(Place((parameter.name,), f"{function.name}.{parameter.name}", parameter))
+            if parameter.type in [Type(handle, 1) for handle in library.header.handles]:
+                self._changed.append((index, parameter.type.name))
+
+    def call(self, case: Case = ()) -> Any:
+        """Calls the function, and leaves the arguments as they were. Handles that it changes are fresh each time."""
+        undo: list[tuple[Any, Any, Any]] = []
+        for index, handle in self._changed:
+            self.values[index] = self.make(handle)
+        fresh = [(handle, self.values[index]) for index, handle in self._changed]
+        for override in case:
+            container, key = self._containers[override.place.path]
+            undo.append((container, key, _get(container, key)))
+            _set(container, key, self._raw(override.value))
+        if self.out is not None:
+            size = self._containers.get((self.function.parameters[-1].name, "struct_size"))
+            kept = size[0].struct_size if size else None
+            self.out[:] = self.blank
+            if size:
+                size[0].struct_size = kept
+        before = bytes(self.out) if self.out is not None else b""
+        answer = self.library.call(self.function.name, *self.values)
+        self.has_written = self.out is not None and bytes(self.out) != before
+        was_freed = self.function.name.endswith("_free") and not case
+        for handle, pointer in fresh:
+            if not was_freed:
+                self.library.call(f"{handle}_free", pointer)
+        for container, key, value in reversed(undo):
+            _set(container, key, value)
+        return answer
+
+    def make(self, handle: str) -> int:
+        """A new handle; the caller frees it."""
+        if handle not in self._makers:
+            options = makers(self.library.header, handle)
+            self._makers[handle] = Arguments(self.library, options[self._variant % len(options)], self._variant)
+        maker = self._makers[handle]
+        answer = maker.call()
+        assert answer == "BOXRETRY_OK", f"{maker.function.name} with valid arguments: {answer}: {self.library.detail}"
+        return maker.result
+
+    @property
+    def result(self) -> int:
+        """The handle that the last call wrote."""
+        return ctypes.c_void_p.from_buffer(self.out).value or 0
+
+    def struct_at(self, path: Path) -> Any:
+        """The struct behind a parameter, or behind a field of such a struct."""
+        return self._containers[(*path, "struct_size")][0]
+
+    def free_result(self) -> None:
+        """Frees the handle that the last call wrote, if it was one."""
+        last = self.function.parameters[-1].type if self.function.parameters else Type("void")
+        if last.pointers == 2 and self.has_written:
+            self.library.call(f"{last.name}_free", self.result)
+
+    def close(self) -> None:
+        """Frees all handles that stand in the arguments."""
+        for handle, pointer in self._made:
+            self.library.call(f"{handle}_free", pointer)
+        for maker in self._makers.values():
+            maker.close()
+
+    # What is valid
+
+    def _valid(self, place: Place) -> Any:
+        type = place.what.type
+        if type.parameters is not None:
+            return self._callback(type)
+        if type.pointers == 0:
+            if place.key == f"{self.function.name}.struct_size":  # of an _init function
+                return ctypes.sizeof(self.library.structs[self.function.parameters[0].type.name])
+            return valid_value(place)
+        if type.pointers == 1 and type.name == "char":
+            text = valid_value(place)
+            assert isinstance(text, bytes)
+            return self._text(text)
+        if type.pointers == 1 and type.name in self.library.header.handles:
+            return self._handle(type.name)
+        if type.name == "void":
+            return self._text(b"body")
+        struct = input_struct(self.library.header, place.what)
+        return self._struct(struct, place.path) if struct else self._output(place)
+
+    def _handle(self, handle: str) -> int:
+        pointer = self.make(handle)
+        self._made.append((handle, pointer))
+        return pointer
+
+    def _output(self, place: Place) -> int:
+        self.out = ctypes.create_string_buffer(UNWRITTEN, ROOM)
+        written = output_struct(self.library.header, place.what)
+        if written and not self.function.name.endswith("_init"):
+            struct = self.library.structs[written.name].from_buffer(self.out)
+            struct.struct_size = ctypes.sizeof(struct)
+            self._containers[(*place.path, "struct_size")] = (struct, "struct_size")
+        return ctypes.addressof(self.out)
+
+    def _struct(self, struct: Struct, path: Path) -> int:
+        """All defaults, with something behind each pointer."""
+        value = self._keep(self.library.struct(struct.name))
+        for field in struct.fields:
+            place = Place((*path, field.name), f"{struct.name}.{field.name}", field, struct)
+            self._containers[place.path] = (value, field.name)
+            if c_type(field.type) is ctypes.c_void_p or place.key in EXAMPLES:
+                setattr(value, field.name, self._valid(place))
+            if place.count:
+                setattr(value, place.count, 1)
+        return ctypes.addressof(value)
+
+    def _callback(self, type: Type) -> int:
+        """A callback that answers 1 wherever an answer is asked for: "retry", or one second."""
+        assert type.parameters is not None
+        last = type.parameters[-1].type
+        writes = None if last.name == "void" else ctypes.POINTER(c_type(last.pointee))
+
+        def call(*arguments: Any) -> None:
+            if writes:
+                ctypes.cast(arguments[-1], writes)[0] = 1
+
+        parameters = [c_type(parameter.type) for parameter in type.parameters]
+        return address(self._keep(ctypes.CFUNCTYPE(None, *parameters)(call)))
+
+    # What is not
+
+    def _raw(self, value: Value) -> Any:
+        """A value of a case as ctypes wants it."""
+        if isinstance(value, bytes):
+            return self._text(value)
+        if isinstance(value, AnotherHandle):
+            standing = [pointer for handle, pointer in self._made if handle == value.kind]
+            return standing[0] if standing else self._handle(value.kind)
+        return value
+
+    def _text(self, text: bytes) -> int:
+        if text not in self._texts:
+            self._texts[text] = ctypes.addressof(self._keep(ctypes.create_string_buffer(text)))
+        return self._texts[text]
+
+    def _keep(self, value: Any) -> Any:
+        self._alive.append(value)
+        return value
+
+
+def _get(container: Any, key: Any) -> Any:
+    return container[key] if isinstance(container, list) else getattr(container, key)
+
+
+def _set(container: Any, key: Any, value: Any) -> None:
+    if isinstance(container, list):
+        container[key] = value
+    else:
+        setattr(container, key, value)

@@ -1,0 +1,155 @@
+"""What the header says in words: which pointers may be NULL, and what numbers and texts may be.
+
+Each fact has the header's own words, and test_docs.py looks for them in the comment of that very field or function. It
+also insists that each number that goes into the library has its fact; a pointer without one may not be NULL.
+Keys are "function.parameter" or "struct.field".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from header import Number, read_header
+
+YEAR_1, YEAR_9999 = -62135596800, 253402300799
+LONGEST_DELAY = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a number may be."""
+
+    words: str
+    low: Number = -math.inf
+    high: Number = math.inf
+    zero: bool = False  # 0 is allowed too
+    above_low: bool = False  # `low` itself is not allowed
+
+    def allows(self, value: Number) -> bool:
+        if self.zero and value == 0:
+            return True
+        return self.low <= value <= self.high and not (self.above_low and value == self.low)
+
+
+def _one_of(prefix: str) -> Rule:
+    """A number that is one of the constants that begin so."""
+    values = [value for name, value in read_header().constants.items() if name.startswith(prefix)]
+    assert sorted(values) == list(range(len(values))), f"{prefix}… are not 0, 1, 2 and so on"
+    return Rule(prefix + "…", 0, len(values) - 1)
+
+
+def _flag(words: str = "flag") -> Rule:
+    return Rule(words)
+
+
+_FINITE = 1.7976931348623157e308
+_ANY_NUMBER = '"unknown" for a number that is none'
+
+NUMBERS = {
+    "boxretry_error_name.error": Rule(_ANY_NUMBER),
+    "boxretry_error_text.error": Rule("never NULL"),
+    "boxretry_cause_name.cause": Rule(_ANY_NUMBER),
+    "boxretry_action_name.action": Rule(_ANY_NUMBER),
+    "boxretry_delay_source_name.delay_source": Rule(_ANY_NUMBER),
+    "boxretry_reason_name.reason": Rule(_ANY_NUMBER),
+    "boxretry_reason_text.reason": Rule("never NULL"),
+    "boxretry_request.header_count": Rule("at most 65536", 0, 65536),
+    "boxretry_request.body_length": Rule("bytes"),
+    "boxretry_request.retry_safety": _one_of("BOXRETRY_SAFETY_"),
+    "boxretry_request.reserved": Rule("0", 0, 0),
+    "boxretry_delay_header.unit": Rule("above 0, at most 86400", 0, 86400, above_low=True),
+    "boxretry_retry_options.max_attempts": Rule("0 to 1000000", 0, 1000000),
+    "boxretry_retry_options.max_retries_on_exception": Rule("0 to 1000000", 0, 1000000),
+    "boxretry_retry_options.retry_base_interval": Rule("0 or more, finite", 0, _FINITE),
+    "boxretry_retry_options.retry_randomization_factor": Rule("0 to 1", 0, 1),
+    "boxretry_retry_options.backoff_cap": Rule("0 or more, finite", 0, _FINITE),
+    "boxretry_retry_options.retry_after_cap": Rule("0 or more, finite", 0, _FINITE),
+    "boxretry_retry_options.retry_after_over_cap": _one_of("BOXRETRY_OVER_CAP_"),
+    "boxretry_retry_options.retry_unsafe_methods": _flag("1 (default)"),
+    "boxretry_retry_options.delay_header_count": Rule("at most 16", 0, 16),
+    "boxretry_outcome.status": Rule("100 to 999; 0: a network exception", 100, 999, zero=True),
+    "boxretry_outcome.cause": _one_of("BOXRETRY_CAUSE_"),
+    "boxretry_outcome.header_count": Rule("at most 65536", 0, 65536),
+    "boxretry_outcome.auth_available": _flag(),
+    "boxretry_outcome.request_sent": _one_of("BOXRETRY_SENT_"),
+    "boxretry_outcome.body_not_replayable": _flag(),
+    "boxretry_outcome.reserved": Rule("0", 0, 0),
+    "boxretry_strategy_should_retry.attempt_number": Rule("0 is accepted, a negative one is not", 0),
+    "boxretry_strategy_retry_after.attempt_number": Rule("(B6)", 0),
+    "boxretry_backoff_delay.attempt_number": Rule("`attempt_number`: 0 or more", 0),
+    "boxretry_backoff_delay.unit_random": Rule("0 (1 - retry_randomization_factor) to 1", 0, 1),
+    "boxretry_parse_retry_after.unix_time": Rule(f"{YEAR_1} (year 1) to {YEAR_9999} (year 9999)", YEAR_1, YEAR_9999),
+    "boxretry_loop_options.auth_available": _flag(),
+    "boxretry_loop_options.deadline_ms": Rule("1 or more", 1),
+    "boxretry_loop_options.seed": Rule("0 (default): random"),
+    "boxretry_loop_options.max_total_attempts": Rule("1 to 1000000. 0 (default)", 1, 1000000, zero=True),
+    "boxretry_loop_options.reserved": Rule("0", 0, 0),
+    "boxretry_token_retry_policy.maximum_attempts": Rule("1 or more", 1),
+    "boxretry_token_retry_policy.initial_delay": Rule("0 or more, finite", 0, _FINITE),
+    "boxretry_token_retry_policy.multiplier": Rule("1 or more, finite", 1, _FINITE),
+    "boxretry_token_retry_policy.maximum_delay": Rule("0 or more, finite", 0, _FINITE),
+    "boxretry_token_retry_policy.jitter_ratio": Rule("0 to 1", 0, 1),
+    "boxretry_token_delay.failed_attempt": Rule("`failed_attempt`: 1 or more", 1),
+    "boxretry_token_delay.unit_random": Rule("0 to 1", 0, 1),
+    "boxretry_clock_advance.seconds": Rule("`seconds`: 0 to 2^31 - 1", 0, LONGEST_DELAY),
+    "boxretry_clock_suspend.seconds": Rule("As boxretry_clock_advance() in all else", 0, LONGEST_DELAY),
+    "boxretry_clock_set_wall.unix_time": Rule(f"{YEAR_1} (year 1) to {YEAR_9999} (year 9999)", YEAR_1, YEAR_9999),
+    "boxretry_clock_now.timeline": _one_of("BOXRETRY_TIMELINE_"),
+    "boxretry_clock_sleep.seconds": Rule("`seconds` (0 to 2^31 - 1)", 0, LONGEST_DELAY),
+    "boxretry_clock_wait_for_timer.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
+}
+
+MAY_BE_NULL = {
+    "boxretry_request.method": 'NULL: "GET"',
+    "boxretry_request.url": "may be NULL",
+    "boxretry_request.headers": "NULL if there are none",
+    "boxretry_request.body": "NULL if there is none",
+    "boxretry_request.user_pointer": "yours",
+    "boxretry_retry_options.delay_headers": "NULL (default): none",
+    "boxretry_outcome.headers": "NULL if there are none",
+    "boxretry_outcome.request": "NULL (default): not said",
+    "boxretry_strategy_callbacks.context": "yours",
+    "boxretry_strategy_callbacks.retry_after": "NULL: Retry-After, else the backoff",
+    "boxretry_strategy_callbacks.context_free": "NULL: nothing to do",
+    "boxretry_loop_options.clock": "NULL (default): the system's",
+    "boxretry_strategy_new.options": "`options` NULL: the documented defaults",
+    "boxretry_backoff_delay.options": "`options` NULL: the defaults",
+    "boxretry_retry_loop_new.options": "`options` NULL: the defaults",
+    "boxretry_token_delay.policy": "`policy` NULL: the default",
+    "boxretry_clock_now.clock": "NULL: the system's",
+    "boxretry_clock_sleep.clock": "NULL: the system's",
+    "boxretry_strategy_free.strategy": "NULL is accepted",
+    "boxretry_retry_loop_free.loop": "NULL is accepted",
+    "boxretry_clock_free.clock": "NULL is accepted",
+}
+
+
+def _is_delay_header_name(name: bytes) -> bool:
+    return 1 <= len(name) <= 256 and not any(byte <= 0x20 or byte >= 0x7F or byte == ord(":") for byte in name)
+
+
+TEXTS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
+    "boxretry_delay_header.name": ("1 to 256 visible ASCII characters, without a colon", _is_delay_header_name),
+}
+
+EXAMPLES: dict[str, Number | bytes] = {
+    "boxretry_outcome.status": 500,
+    "boxretry_request.method": b"POST",
+    "boxretry_retry_options.retry_randomization_factor": 0,
+    "boxretry_loop_options.seed": 1,
+    "boxretry_header.name": b"Retry-After",
+    "boxretry_header.value": b"120",
+    "boxretry_delay_header.name": b"retry-after-ms",
+    "boxretry_delay_header.unit": 0.001,
+    "boxretry_parse_retry_after.value": b"120",
+}
+"""What stands in a valid call where the default, or else the lowest allowed number from 0 on, would show little: a call
+whose result depends on what it is given, and not on chance."""
+
+BLOCKING = {"boxretry_clock_sleep.seconds", "boxretry_clock_wait_for_timer.timeout_ms"}
+"""Here a number above 0 that is allowed makes the call wait."""
+
+ANSWER_IF_VALID = {"boxretry_clock_wait_for_timer": "BOXRETRY_ERROR_WAIT_TIMEOUT"}
+"""What a call with such arguments answers, where it is not OK."""

@@ -1,0 +1,98 @@
+"""The installed library through ctypes, with all declarations made from the header.
+
+Every pointer is a plain address (an int, or None for NULL), so that tests can pass whatever a C program could.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+from header import Header, Struct, Type, read_header
+from install import LIBRARY
+
+NUMBERS = {
+    "int32_t": ctypes.c_int32,
+    "boxretry_error": ctypes.c_int32,
+    "int64_t": ctypes.c_int64,
+    "uint64_t": ctypes.c_uint64,
+    "size_t": ctypes.c_size_t,
+    "double": ctypes.c_double,
+}
+
+M_PERTURB = -6
+"""Of malloc.h."""
+
+ROOM = 2048
+"""Bytes that stand behind each struct's beginning: more than the library accepts for any."""
+
+
+def c_type(type: Type) -> Any:
+    if type.pointers or type.parameters is not None:
+        return ctypes.c_void_p
+    return None if type.name == "void" else NUMBERS[type.name]
+
+
+def _structure(struct: Struct) -> type[ctypes.Structure]:
+    fields = [(field.name, c_type(field.type)) for field in struct.fields]
+    return type(struct.name, (ctypes.Structure,), {"_fields_": fields})
+
+
+class Library:
+    """The library, loaded. Make one only in a child process (isolated.py)."""
+
+    def __init__(self) -> None:
+        self.header: Header = read_header()
+        self.structs: dict[str, Any] = {name: _structure(struct) for name, struct in self.header.structs.items()}
+        self.errors = {value: name for name, value in self.header.errors.items()}
+        ctypes.CDLL(None).mallopt(M_PERTURB, 0xA5)  # overwrites what is freed, so that a use of it shows
+        self._library = ctypes.CDLL(str(LIBRARY))
+        self._functions: dict[str, Any] = {}
+        for name, function in self.header.functions.items():
+            self._functions[name] = getattr(self._library, name)
+            self._functions[name].argtypes = [c_type(parameter.type) for parameter in function.parameters]
+            is_text = function.result == Type("char", 1, True)
+            self._functions[name].restype = ctypes.c_char_p if is_text else c_type(function.result)
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Calls a function; an error comes back as its constant's name."""
+        answer = self._functions[name](*arguments)
+        if self.header.functions[name].can_fail:
+            return self.errors.get(answer, f"an error that is in no table: {answer}")
+        return answer
+
+    def new(self, name: str, *arguments: Any) -> int:
+        """What a function that must succeed writes to its last parameter, a handle."""
+        out = ctypes.c_void_p()
+        answer = self.call(name, *arguments, ctypes.addressof(out))
+        assert answer == "BOXRETRY_OK", f"{name}: {answer}: {self.detail}"
+        assert out.value
+        return out.value
+
+    @property
+    def detail(self) -> str:
+        return str(self.call("boxretry_last_error_detail").decode())
+
+    def struct(self, struct: str, /, **fields: Any) -> Any:
+        """A struct with its defaults, in a buffer with ROOM."""
+        value = self.structs[struct].from_buffer(ctypes.create_string_buffer(ROOM))
+        if self.header.structs[struct].is_sized:
+            answer = self.call(f"{struct}_init", ctypes.addressof(value), ctypes.sizeof(value))
+            assert answer == "BOXRETRY_OK", f"{struct}_init: {answer}"
+        for field, content in fields.items():
+            setattr(value, field, content)
+        return value
+
+    def callback(self, struct: str, field: str, function: Callable[..., None]) -> Any:
+        """A function for that field of a struct, to be kept alive as long as the library may call it."""
+        type = next(f.type for f in self.header.structs[struct].fields if f.name == field)
+        assert type.parameters is not None
+        return ctypes.CFUNCTYPE(None, *(c_type(parameter.type) for parameter in type.parameters))(function)
+
+
+def address(value: Any) -> int:
+    """Where a ctypes value is, or what a callback points to."""
+    if hasattr(value, "argtypes"):
+        return ctypes.cast(value, ctypes.c_void_p).value or 0
+    return ctypes.addressof(value)

@@ -1,0 +1,93 @@
+"""After fork(): the child may only free the handles of its parent, and those that it makes itself work."""
+
+from __future__ import annotations
+
+import pytest
+from arguments import Arguments
+from facts import ANSWER_IF_VALID
+from header import read_header
+from hostile import Override, Place, places
+from isolated import isolated, run_in_child
+from library import Library, address
+
+HEADER = read_header()
+
+
+def handle_places() -> list[tuple[str, Place]]:
+    """Each parameter that is a handle, and each field of a struct that is one."""
+    return [
+        (function.name, place)
+        for function in HEADER.functions.values()
+        for place in places(function)
+        if place.what.type.name in HEADER.handles and place.what.type.pointers == 1
+    ]
+
+
+each_handle = pytest.mark.parametrize(
+    "name, place", handle_places(), ids=[f"{name}-{'.'.join(place.path)}" for name, place in handle_places()]
+)
+
+
+@pytest.mark.parametrize("variant", [0, 1], ids=["Box's strategy", "custom strategy"])
+@each_handle
+@isolated
+def test_child_is_refused_the_handles_of_its_parent(name: str, place: Place, variant: int) -> None:
+    """Given a handle from before fork(), the child is told so, or may free it; the parent goes on with it."""
+    library = Library()
+    function = HEADER.functions[name]
+    handle = place.what.type.name
+    in_parent = Arguments(library, function, variant)
+    pointer = in_parent.make(handle)
+
+    def child() -> None:
+        arguments = Arguments(library, function, variant)  # all other handles are the child's own
+        answer = arguments.call((Override(place, pointer),))
+        if function.can_fail:
+            assert answer == "BOXRETRY_ERROR_FORKED"
+            assert "fork" in library.detail
+            assert not arguments.has_written
+        else:
+            assert answer is None
+        library.call(f"{handle}_free", pointer)
+
+    run_in_child(child)
+    answer = in_parent.call((Override(place, pointer),))
+    if function.can_fail:
+        assert answer == ANSWER_IF_VALID.get(name, "BOXRETRY_OK")
+        library.call(f"{handle}_free", pointer)
+
+
+@pytest.mark.parametrize("variant", [0, 1], ids=["Box's strategy", "custom strategy"])
+@pytest.mark.parametrize("name", HEADER.functions)
+@isolated
+def test_child_makes_handles_that_work(name: str, variant: int) -> None:
+    """Given a library that was used before fork(), in the child (and in its child) each function works."""
+    library = Library()
+    function = HEADER.functions[name]
+    outside = Arguments(library, function, variant).call()
+
+    def child() -> None:
+        assert Arguments(library, function, variant).call() == outside
+
+    run_in_child(child)
+    run_in_child(lambda: run_in_child(child))
+
+
+@isolated
+def test_child_does_not_draw_the_delays_of_its_parent() -> None:
+    """B6: given jitter, parent and child draw different numbers after fork()."""
+    library = Library()
+
+    def draw() -> list[float]:
+        strategy = library.new("boxretry_strategy_new", None)
+        outcome, out = library.struct("boxretry_outcome", status=500), library.struct("boxretry_decision")
+        delays = []
+        for _ in range(8):
+            library.call("boxretry_strategy_should_retry", strategy, address(outcome), 1, address(out))
+            delays.append(out.delay)
+        return delays
+
+    draw()
+    children = [run_in_child(draw), run_in_child(draw)]
+    drawn = [*draw(), *children[0], *children[1]]
+    assert len(set(drawn)) == len(drawn)

@@ -1,0 +1,60 @@
+"""The layout of everything public stays what it was: a program that was compiled earlier goes on working."""
+
+from __future__ import annotations
+
+import pytest
+from fixed import CONSTANTS, FIRST_FIELDS, NOT_YET, PADDED
+from header import read_header
+from install import LAYOUT
+from layout import layout, measure, measure_fields, measure_sizes
+
+HEADER = read_header()
+
+
+def test_layout_is_the_one_in_the_repository() -> None:
+    assert layout() == LAYOUT.read_text(), (
+        "the header's layout is not that of abi/layout.txt; if it was only added to: python Tests/abi/layout.py --write"
+    )
+
+
+def test_the_tests_read_constants_as_the_compiler_does() -> None:
+    values = dict(line.split()[1:] for line in measure().splitlines() if line.startswith("constant "))
+    assert {name: float(value) for name, value in values.items()} == {
+        name: float(value) for name, value in HEADER.constants.items() if not name.startswith("BOXRETRY_VERSION_")
+    }
+
+
+@pytest.mark.parametrize("struct", FIRST_FIELDS)
+def test_first_fields_are_the_fixed_ones(struct: str) -> None:
+    if struct in NOT_YET and struct not in HEADER.structs:
+        pytest.skip("comes with the HTTP client")
+    expected = FIRST_FIELDS[struct]
+    if struct != "boxretry_header":  # it stands in arrays
+        expected = [("size_t", "struct_size"), *expected]
+    actual = [(str(field.type), field.name) for field in HEADER.structs[struct].fields]
+    assert actual[: len(expected)] == expected
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_fixed_constant_has_its_value(name: str) -> None:
+    assert HEADER.constants[name] == CONSTANTS[name]
+
+
+@pytest.mark.parametrize("struct", HEADER.structs)
+def test_struct_has_no_padding_but_what_its_first_fields_force(struct: str) -> None:
+    padding: list[int] = []
+    end = 0
+    for offset, size, _, _ in measure_fields(struct):
+        padding += range(end, offset)
+        end = offset + size
+    padding += range(end, measure_sizes()[struct])
+    at = PADDED.get(struct)
+    assert padding == ([] if at is None else list(range(at, at + 4)))
+
+
+@pytest.mark.parametrize("struct", HEADER.structs)
+def test_struct_size_comes_first_and_is_a_multiple_of_8(struct: str) -> None:
+    """Given a struct that stands by itself, its first field is struct_size (convention 3)."""
+    stands_in_arrays = struct in ("boxretry_header", "boxretry_delay_header")
+    assert HEADER.structs[struct].is_sized is not stands_in_arrays
+    assert measure_sizes()[struct] % 8 == 0
