@@ -670,6 +670,35 @@ enum {
   BOXRETRY_PROXY_GIVEN = 2 /* `proxy` */
 };
 
+/** What happens to a call. */
+enum {
+  BOXRETRY_EVENT_ATTEMPT_BEGAN = 0,
+  BOXRETRY_EVENT_ATTEMPT_ENDED = 1,   /* and it is decided what to do */
+  BOXRETRY_EVENT_RECONNECT = 2,       /* the connection was dead: it is sent again at once on a new one (B13) */
+  BOXRETRY_EVENT_RETRY_SCHEDULED = 3, /* the wait before the next attempt begins */
+  BOXRETRY_EVENT_CALL_ENDED = 4
+};
+
+/** One event, for those who watch a client at work. It never has a header, a body or a secret in it. */
+typedef struct boxretry_event {
+  size_t struct_size;
+  int32_t kind;             /* BOXRETRY_EVENT_… */
+  int32_t attempt_number;   /* from 1; 0: the call ended before its first attempt */
+  int32_t exception_number; /* from 1; 0: none */
+  int32_t status;           /* of the attempt; 0: none (yet) */
+  int32_t cause;            /* BOXRETRY_CAUSE_… */
+  int32_t error;            /* of the call, for CALL_ENDED: as boxretry_response_error() */
+  int32_t action;           /* BOXRETRY_ACTION_… */
+  int32_t reason;           /* BOXRETRY_REASON_…; -1: nothing has been decided */
+  double delay;             /* seconds, where there is a retry */
+  int32_t delay_source;     /* BOXRETRY_DELAY_… */
+  int32_t reserved;         /* 0 */
+  double at_ms;             /* since the call began */
+  const char *method;       /* of the request; lives as long as the callback runs */
+  const char *url;
+  void *user_pointer; /* of the request */
+} boxretry_event;
+
 /** How a client works. What is 0 or NULL is as its comment says. */
 typedef struct boxretry_client_options {
   size_t struct_size;
@@ -686,10 +715,15 @@ typedef struct boxretry_client_options {
   size_t max_response_header_bytes; /* 0: 1 MiB */
   size_t body_limit;                /* bytes of a 2xx response's body; 0: 256 MiB */
   size_t error_body_limit;          /* bytes of any other response's body; the rest is cut off; 0: 1 MiB (B15) */
+  void (*on_event)(void *context, const boxretry_event *event); /* runs on the loop, and must not block; NULL: none */
+  void *on_event_context;
 } boxretry_client_options;
 
 #define BOXRETRY_CLIENT_OPTIONS_INIT                                                                                   \
-  { sizeof(boxretry_client_options), NULL, NULL, 0, NULL, NULL, NULL, BOXRETRY_PROXY_ENVIRONMENT, 0, 0, 0, 0, 0, 0 }
+  {                                                                                                                    \
+    sizeof(boxretry_client_options), NULL, NULL, 0, NULL, NULL, NULL, BOXRETRY_PROXY_ENVIRONMENT, 0, 0, 0, 0, 0, 0,    \
+        NULL, NULL                                                                                                     \
+  }
 
 /** Does what BOXRETRY_CLIENT_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
 boxretry_error boxretry_client_options_init(boxretry_client_options *options, size_t struct_size);

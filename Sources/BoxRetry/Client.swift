@@ -39,10 +39,10 @@ extension boxretry_client_options: SizedStruct {
             struct_size: MemoryLayout<boxretry_client_options>.size, strategy: nil, timeouts: nil, deadline_ms: 0,
             user_agent: nil, ca_file: nil, proxy: nil, proxy_mode: Int32(BOXRETRY_PROXY_ENVIRONMENT),
             max_total_attempts: 0, max_transfers: 0, max_response_headers: 0, max_response_header_bytes: 0,
-            body_limit: 0, error_body_limit: 0)
+            body_limit: 0, error_body_limit: 0, on_event: nil, on_event_context: nil)
     }
 
-    static var firstSize: Int { 104 }
+    static var firstSize: Int { 112 }
 }
 
 extension boxretry_client_stats: SizedStruct {
@@ -144,7 +144,30 @@ extension EngineSettings {
             userAgent = try copied(shim_default_user_agent())
         }
         dropHandle = { CallHandle.release($0) }
+        if let callback = options.on_event {
+            let context = options.on_event_context
+            onEvent = { event in
+                withUnsafePointer(to: event.cEvent) { cEvent in
+                    shim_callback_enter()
+                    callback(context, cEvent)
+                    shim_callback_leave()
+                }
+            }
+        }
         caFile = options.ca_file == nil ? nil : try copied(options.ca_file)
+    }
+}
+
+extension EngineEvent {
+    fileprivate var cEvent: boxretry_event {
+        let decision = record?.decision?.cDecision
+        return boxretry_event(
+            struct_size: MemoryLayout<boxretry_event>.size, kind: kind.rawValue, attempt_number: attemptNumber,
+            exception_number: record?.exceptionNumber ?? 0, status: record?.status ?? 0,
+            cause: record?.cause.rawValue ?? 0, error: ending?.cError ?? 0, action: decision?.action ?? 0,
+            reason: decision?.reason ?? -1, delay: decision?.delay ?? 0, delay_source: decision?.delay_source ?? 0,
+            reserved: 0, at_ms: Double(at) / 1e6, method: UnsafePointer(call.request.method),
+            url: UnsafePointer(call.request.url), user_pointer: call.userPointer)
     }
 }
 
@@ -234,7 +257,20 @@ extension RequestCopy {
             method: method, url: url, headers: list, body: body.map { UnsafeRawPointer($0) },
             bodyLength: request.body_length, safety: RequestSafety(rawValue: request.retry_safety) ?? .byMethod,
             origin: origin, needsLookup: needsLookup)
-        guard let copy else { throw .outOfMemory }
+        guard let copy, let description = shim_allocate(MemoryLayout<boxretry_request>.size) else {
+            throw .outOfMemory
+        }
+        var seen = boxretry_request.defaults
+        seen.method = UnsafePointer(copy.method)
+        seen.url = UnsafePointer(copy.url)
+        seen.headers = copy.headers.cHeaders
+        seen.header_count = copy.headers.count
+        seen.body = copy.body.map { UnsafeRawPointer($0) }
+        seen.body_length = copy.bodyLength
+        seen.user_pointer = request.user_pointer
+        seen.retry_safety = request.retry_safety
+        description.bindMemory(to: boxretry_request.self, capacity: 1).initialize(to: seen)
+        copy.description = description
         return copy
     }
 }

@@ -5,7 +5,9 @@ extension boxretry_request: SizedStruct {
     static var defaults: boxretry_request {
         boxretry_request(
             struct_size: MemoryLayout<boxretry_request>.size, method: nil, url: nil, headers: nil, header_count: 0,
-            body: nil, body_length: 0, user_pointer: nil, retry_safety: Int32(BOXRETRY_SAFETY_BY_METHOD), reserved: 0)
+            body: nil, body_length: 0, user_pointer: nil, retry_safety: Int32(BOXRETRY_SAFETY_BY_METHOD), reserved: 0,
+            timeouts: nil, strategy: nil, deadline_ms: 0, body_limit: 0, queue: nil, on_complete: nil,
+            on_complete_context: nil, cancel: nil)
     }
 
     static var firstSize: Int { 56 }

@@ -3,7 +3,7 @@ import RetryCore
 
 /// A call: its request, its state, and in the end its result. Only the holder of the loop touches what is not constant.
 public final class Call: TimerEntry {
-    let engine: Engine
+    public let engine: Engine
     public let request: RequestCopy
     let strategy: any RetryStrategy
     let settings: CallSettings
@@ -18,6 +18,9 @@ public final class Call: TimerEntry {
     var transfer: Transfer?
     /// Waits for its turn to connect.
     var isQueued = false
+    /// The next attempt is to use a new connection.
+    var isFresh = false
+    var attemptStartedAt: Int64 = 0
     var outcome = Outcome(status: 0)
     var decision: Decision?
     /// What the last attempt brought.
@@ -39,7 +42,7 @@ public final class Call: TimerEntry {
     var result: CallResult?
     var isDone = false
     var waiter: Waiter?
-    let delivery: Delivery
+    public let delivery: Delivery
     let cancelSwitch: CancelSwitch?
 
     /// How the end of a call is told, apart from those who wait for it.

@@ -3,16 +3,22 @@ import RetryCore
 
 /// A request, copied from the caller, as libcurl wants it. Never changes.
 public final class RequestCopy {
-    let method: UnsafeMutablePointer<CChar>
-    let url: UnsafeMutablePointer<CChar>
-    let headers: UnsafeMutablePointer<curl_slist>?
-    let body: UnsafeMutableRawPointer?
-    let bodyLength: Int
+    public let method: UnsafeMutablePointer<CChar>
+    public let url: UnsafeMutablePointer<CChar>
+    /// For libcurl, with what keeps it from adding headers of its own.
+    private let headerLines: UnsafeMutablePointer<curl_slist>?
+    /// name, value, name, value, …
+    private let pairs: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+    private let headerCount: Int
+    public let body: UnsafeMutableRawPointer?
+    public let bodyLength: Int
     let isIdempotent: Bool
     let isUnsafe: Bool
     /// Host and port, hashed; and whether the host has to be looked up.
     let origin: UInt64
     let needsLookup: Bool
+    /// The request as custom strategies see it; freed with this copy.
+    public var description: UnsafeMutableRawPointer?
 
     /// Nil if there is no memory. All parts have been checked.
     public init?(
@@ -24,34 +30,56 @@ public final class RequestCopy {
         self.origin = origin
         self.needsLookup = needsLookup
         self.bodyLength = bodyLength
-        let headers = Self.copy(list, hasBody: body != nil)
         let bodyCopy = body.flatMap { shim_copy_bytes($0, bodyLength) }
-        guard let methodCopy = shim_copy_string(method), let urlCopy = shim_copy_string(url), let headers,
+        // If there is no memory, what was copied so far is lost: a price for simplicity that is never paid twice.
+        guard let methodCopy = shim_copy_string(method), let urlCopy = shim_copy_string(url),
+            let pairs = Self.copy(list), let lines = Self.lines(list, hasBody: body != nil),
             body == nil || bodyCopy != nil
-        else { return nil }  // What was copied so far is lost with the memory that was not there.
+        else { return nil }
         self.method = methodCopy
         self.url = urlCopy
-        self.headers = headers
+        self.pairs = pairs
+        headerCount = list.count
+        headerLines = lines
         self.body = bodyCopy
-    }
-
-    /// As libcurl shall send it.
-    func attempt(_ settings: EngineSettings, fresh: Bool, errorText: UnsafeMutablePointer<CChar>?) -> shim_attempt {
-        shim_attempt(
-            method: method, url: url, headers: headers, body: body, body_length: Int64(bodyLength),
-            user_agent: settings.userAgent, proxy: settings.proxy, ca_file: settings.caFile, error_text: errorText,
-            fresh: fresh)
     }
 
     deinit {
         shim_free(method)
         shim_free(url)
-        curl_slist_free_all(headers)
+        for index in 0..<2 * headerCount { shim_free(UnsafeMutableRawPointer(mutating: pairs?[index])) }
+        shim_free(pairs)
+        curl_slist_free_all(headerLines)
         shim_free(body)
+        shim_free(description)
+    }
+
+    public var headers: HeaderList { HeaderList(pairs: pairs, count: headerCount) ?? .empty }
+
+    /// As libcurl shall send it.
+    func attempt(_ settings: EngineSettings, fresh: Bool, errorText: UnsafeMutablePointer<CChar>?) -> shim_attempt {
+        shim_attempt(
+            method: method, url: url, headers: headerLines, body: body, body_length: Int64(bodyLength),
+            user_agent: settings.userAgent, proxy: settings.proxy, ca_file: settings.caFile, error_text: errorText,
+            fresh: fresh)
+    }
+
+    /// Nil if there is no memory.
+    private static func copy(_ list: HeaderList) -> UnsafeMutablePointer<UnsafePointer<CChar>?>? {
+        let count = 2 * list.count
+        let memory = shim_allocate(max(count, 1) * MemoryLayout<UnsafePointer<CChar>?>.stride)
+        guard let pairs = memory?.bindMemory(to: UnsafePointer<CChar>?.self, capacity: max(count, 1)) else {
+            return nil
+        }
+        for index in 0..<count {
+            guard let copy = shim_copy_string(list.pairs?[index]) else { return nil }
+            pairs[index] = UnsafePointer(copy)
+        }
+        return pairs
     }
 
     /// As libcurl's list, with what keeps libcurl from adding headers of its own. Nil if there is no memory.
-    private static func copy(_ list: HeaderList, hasBody: Bool) -> UnsafeMutablePointer<curl_slist>? {
+    private static func lines(_ list: HeaderList, hasBody: Bool) -> UnsafeMutablePointer<curl_slist>? {
         // No second is lost on a 100 that does not come (F57).
         var headers = curl_slist_append(nil, "Expect:")
         var hasContentType = false

@@ -340,13 +340,16 @@ public final class Engine {
         switch action {
         case .none: break
         case .attempt(let fresh):
+            drop(&call.transfer)
+            call.isFresh = fresh
             call.isQueued = true
-            starting.append(call, fresh: fresh)
+            starting.append(call)
             arm(call)
         case .decide: decide(call)
         case .wait(let seconds):
             drop(&call.transfer)
             locked { stats.retries += 1 }
+            tell(.retryScheduled, call, call.records.last)
             timers.set(call, due: Instant(nanoseconds: now).advanced(bySeconds: seconds).nanoseconds)
         case .end(let ending): finish(call, ending)
         }
@@ -371,7 +374,19 @@ public final class Engine {
 
     private func decided(_ call: Call) {
         if !call.records.isEmpty { call.records[call.records.count - 1].decision = call.decision }
+        tell(.attemptEnded, call, call.records.last)
         perform(call.machine.decided(call.decision), call)
+    }
+
+    private func tell(
+        _ kind: EngineEvent.Kind, _ call: Call, _ record: AttemptRecord? = nil, _ ending: CallMachine.Ending? = nil
+    ) {
+        guard let onEvent = settings.onEvent else { return }
+        let isRunning = kind == .attemptBegan || kind == .reconnect
+        onEvent(
+            EngineEvent(
+                kind: kind, call: call, at: now - call.startedAt,
+                attemptNumber: Int32(call.records.count + (isRunning ? 1 : 0)), record: record, ending: ending))
     }
 
     func timerFired(_ call: Call, now: Int64) {
@@ -383,7 +398,7 @@ public final class Engine {
         case .attempting:
             guard let transfer = call.transfer else { return arm(call) }
             if call.request.bodyLength > 0 { transfer.lookAtKernel() }
-            if now >= saturated(transfer.startedAt, call.settings.resourceTimeout) {
+            if now >= saturated(call.attemptStartedAt, call.settings.resourceTimeout) {
                 attemptEnded(call, .exception(.timeoutResource), code: CURLE_OPERATION_TIMEDOUT)
             } else if now >= saturated(transfer.lastActivity, call.settings.idleTimeout) {
                 attemptEnded(call, .exception(.timeoutIdle), code: CURLE_OPERATION_TIMEDOUT)
@@ -401,7 +416,7 @@ public final class Engine {
         if let transfer = call.transfer {
             due = min(
                 saturated(transfer.lastActivity, call.settings.idleTimeout),
-                saturated(transfer.startedAt, call.settings.resourceTimeout))
+                saturated(call.attemptStartedAt, call.settings.resourceTimeout))
             if call.request.bodyLength > 0, call.settings.idleTimeout != .max {
                 // What the kernel drains is only seen by looking.
                 due = min(due, now + max(call.settings.idleTimeout / 8, 1_000_000))
@@ -421,12 +436,14 @@ public final class Engine {
 
     private func finish(_ call: Call, _ ending: CallMachine.Ending) {
         timers.remove(call)
-        starting.remove(call)
+        if call.isQueued { starting.remove(call) }
+        call.isQueued = false
         let last = active.removeLast()
         if last !== call {
             active[call.activeIndex] = last
             last.activeIndex = call.activeIndex
         }
+        tell(.callEnded, call, call.records.last, ending)
         let result = call.makeResult(ending)
         drop(&call.transfer)
         call.cancelSwitch?.remove(call)
@@ -452,26 +469,25 @@ public final class Engine {
 
     /// Begins the attempts whose turn it is.
     private func startWaiting() {
-        while let (call, fresh) = starting.next(settings) {
+        while let call = starting.next(settings) {
             call.isQueued = false
-            begin(call, fresh: fresh)
+            begin(call)
         }
     }
 
-    private func begin(_ call: Call, fresh: Bool) {
-        guard let easy = idleHandles.popLast() ?? curl_easy_init() else {
-            return perform(call.machine.attemptEnded(.local(.outOfMemory)), call)
-        }
-        let transfer = Transfer(call: call, easy: easy, now: now)
+    private func begin(_ call: Call) {
+        let transfer = Transfer(call: call, easy: idleHandles.popLast() ?? curl_easy_init(), now: now)
         call.transfer = transfer
-        starting.begun(call)
+        if call.reconnects == 0 { call.attemptStartedAt = now }
         locked { stats.attempts += 1 }
-        var attempt = call.request.attempt(settings, fresh: fresh, errorText: transfer.textBuffer)
+        guard let easy = transfer.easy else { return attemptEnded(call, .local(.outOfMemory), code: CURLE_OUT_OF_MEMORY) }
+        var attempt = call.request.attempt(settings, fresh: call.isFresh, errorText: transfer.errorText)
         let isPrepared = shim_easy_prepare(easy, &attempt, Unmanaged.passUnretained(transfer).toOpaque())
         guard isPrepared, shim_multi_add(multi, easy) else {
             return attemptEnded(call, .local(.setting), code: CURLE_FAILED_INIT)
         }
         arm(call)
+        tell(.attemptBegan, call)
     }
 
     private func collectEnded() {
@@ -495,7 +511,7 @@ public final class Engine {
         case .vetoed(isSafe: true) where call.machine.mayReconnect:
             call.reconnects += 1
             locked { stats.reconnects += 1 }
-            return
+            return tell(.reconnect, call)
         case .vetoed: cause = .receive
         case .exception(let reason): cause = reason
         case .response, .local: break
@@ -505,18 +521,27 @@ public final class Engine {
         call.records.append(
             AttemptRecord(
                 status: cause == .none ? transfer.status : 0, cause: cause, decision: nil,
-                startedAt: transfer.startedAt - call.startedAt, endedAt: now - call.startedAt,
+                startedAt: call.attemptStartedAt - call.startedAt, endedAt: now - call.startedAt,
                 reconnects: call.reconnects, curlCode: Int32(code.rawValue), number: Int32(call.records.count + 1), exceptionNumber: cause == .none ? 0 : call.exceptions))
         call.reconnects = 0
         call.outcome = cause == .none ? Outcome(status: transfer.status, headers: call.head.list) : Outcome(exception: cause)
         call.outcome.isRequestUnsafe = call.request.isUnsafe
+        call.outcome.request = UnsafeRawPointer(call.request.description)
+    }
+
+    /// The transfer's look-up is over, or it found a connection that there was.
+    func opened(_ transfer: Transfer) {
+        starting.opened(transfer.call)
     }
 
     /// Takes the transfer out of libcurl; its handle goes back into the pool.
     private func detach(_ transfer: Transfer) {
+        guard !transfer.isDetached else { return }
+        transfer.isDetached = true
+        transfer.open()
+        starting.ended()
         guard let easy = transfer.takeHandle() else { return }
         shim_multi_remove(multi, easy)
-        starting.ended(transfer.call)
         if idleHandles.count < 64 { idleHandles.append(easy) } else { curl_easy_cleanup(easy) }
     }
 

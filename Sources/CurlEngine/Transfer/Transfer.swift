@@ -5,10 +5,11 @@ import RetryCore
 final class Transfer {
     unowned(unsafe) let call: Call
     /// libcurl's handle, lent by the engine's pool; nil once it has gone back.
-    private var easy: UnsafeMutableRawPointer?
+    private(set) var easy: UnsafeMutableRawPointer?
     /// What libcurl has to say of a failure.
-    private let errorText: UnsafeMutablePointer<CChar>?
-    let startedAt: Int64
+    let errorText: UnsafeMutablePointer<CChar>?
+    /// It is not libcurl's any more.
+    var isDetached = false
 
     /// The header lines of the last message, as they came.
     private(set) var head = shim_buffer()
@@ -31,12 +32,11 @@ final class Transfer {
 
     private var headerLines = 0
 
-    init(call: Call, easy: UnsafeMutableRawPointer, now: Int64) {
+    init(call: Call, easy: UnsafeMutableRawPointer?, now: Int64) {
         self.call = call
         self.easy = easy
         errorText = shim_allocate(Int(CURL_ERROR_SIZE))?.bindMemory(to: CChar.self, capacity: Int(CURL_ERROR_SIZE))
         errorText?.pointee = 0
-        startedAt = now
         lastActivity = now
     }
 
@@ -63,13 +63,13 @@ final class Transfer {
         return easy
     }
 
-    var textBuffer: UnsafeMutablePointer<CChar>? { errorText }
 
     // MARK: - What libcurl tells
 
     /// libcurl is about to send the request. The second time, it means to send it again on a connection of its own
     /// choosing, since the first one was dead: that is not for it to decide (B13).
     func maySend() -> Bool {
+        open()
         sendings += 1
         wasVetoed = sendings > 1
         return !wasVetoed
@@ -125,8 +125,14 @@ final class Transfer {
         touch()
     }
 
-    func open(exhausted: Bool) {
+    func open() {
+        guard !isOpen else { return }
         isOpen = true
+        call.engine.opened(self)
+    }
+
+    func openSocket(exhausted: Bool) {
+        open()
         touch()
         if exhausted { localFailure = .exhausted }
     }
@@ -158,7 +164,7 @@ let transferCallbacks = shim_transfer_callbacks(
         return transfer.receive(body: data, count)
     },
     moved: { transfer, down, up in Transfer.of(transfer)?.report(moved: down &+ up) },
-    opening: { transfer, exhausted in Transfer.of(transfer)?.open(exhausted: exhausted) })
+    opening: { transfer, exhausted in Transfer.of(transfer)?.openSocket(exhausted: exhausted) })
 
 extension Transfer {
     static func of(_ pointer: UnsafeMutableRawPointer?) -> Transfer? {
