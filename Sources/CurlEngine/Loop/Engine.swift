@@ -27,6 +27,8 @@ public final class Engine {
     private let wakeup: Int32
     /// Somebody has to be woken from epoll: nobody looks at the commands otherwise.
     private var isPolling = false
+    /// Something happened in this turn that somebody waits for, or that gives others their turn: no time to sleep.
+    private var hasMoreToDo = false
     private var timers = TimerQueue()
     private let curlTimer = CurlTimer()
     private var active: [Call] = []
@@ -274,6 +276,7 @@ public final class Engine {
 
     private func turn() {
         now = clock.monotonic.nanoseconds
+        hasMoreToDo = false
         runCommands()
         runTimers()
         startWaiting()
@@ -298,7 +301,9 @@ public final class Engine {
     /// Milliseconds for epoll; nil if there are commands to run first.
     private func timeoutBeforePolling() -> Int32? {
         let wait: Int32
-        if let due = timers.nextDue {
+        if hasMoreToDo {
+            wait = 0
+        } else if let due = timers.nextDue {
             // Rounded up: no timer is early (M5).
             let milliseconds = (max(due - now, 0) + 999_999) / 1_000_000
             wait = Int32(clamping: min(milliseconds, 3_600_000))
@@ -344,6 +349,7 @@ public final class Engine {
             call.isFresh = fresh
             call.isQueued = true
             starting.append(call)
+            hasMoreToDo = true
             arm(call)
         case .decide: decide(call)
         case .wait(let seconds):
@@ -435,6 +441,7 @@ public final class Engine {
     }
 
     private func finish(_ call: Call, _ ending: CallMachine.Ending) {
+        hasMoreToDo = true
         timers.remove(call)
         if call.isQueued { starting.remove(call) }
         call.isQueued = false
@@ -540,6 +547,7 @@ public final class Engine {
         transfer.isDetached = true
         transfer.open()
         starting.ended()
+        hasMoreToDo = true
         guard let easy = transfer.takeHandle() else { return }
         shim_multi_remove(multi, easy)
         if idleHandles.count < 64 { idleHandles.append(easy) } else { curl_easy_cleanup(easy) }
