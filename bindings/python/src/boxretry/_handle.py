@@ -29,10 +29,6 @@ class Handle:
         # Not at exit: threads may still be at work, and the memory goes with the process anyway.
         weakref.finalize(self, free, pointer).atexit = False
 
-    def __reduce__(self) -> Any:
-        """A copy would free the same pointer again."""
-        raise TypeError("handles of libboxretry can be neither copied nor pickled")
-
 
 def new_handle(make: Callable[..., int], *arguments: Any, free: Callable[[int], None], keeps: object = None) -> Handle:
     """Calls a `_new` function of the library; its last argument is where the pointer goes."""
@@ -58,6 +54,10 @@ class HandleOwner:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    def __reduce__(self) -> Any:
+        """Refuses to be copied or pickled: two would free the same handle."""
+        raise TypeError(f"{type(self).__name__} objects can be neither copied nor pickled")
 
     def _open_handle(self) -> Handle:
         handle = self._handle

@@ -222,9 +222,14 @@ def check_retry_after(line: str) -> None:
 def check_backoff(line: str) -> None:
     """Compares a backoff."""
     attempt_number, base, factor, unit_random, expected = fields(line, 5)
-    arguments = integer(attempt_number), number(unit_random)
-    options = {"retry_base_interval": number(base), "retry_randomization_factor": number(factor)}
-    compare_seconds(expected, answer(lambda: backoff_delay(*arguments, **options)))
+    count, where = integer(attempt_number), number(unit_random)
+    interval, randomization = number(base), number(factor)
+    compare_seconds(
+        expected,
+        answer(
+            lambda: backoff_delay(count, where, retry_base_interval=interval, retry_randomization_factor=randomization)
+        ),
+    )
 
 
 def check_token_delays(line: str) -> None:
