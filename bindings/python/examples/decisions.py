@@ -10,6 +10,7 @@ from boxretry import Cause, Outcome, RetryLoop, RetryStrategy
 
 
 def outcome(text: str) -> Outcome:
+    """Reads an outcome."""
     if text == "E":
         return Outcome(cause=Cause.CONNECT)
     status, has_retry_after, retry_after = text.partition("+")
@@ -17,6 +18,7 @@ def outcome(text: str) -> Outcome:
 
 
 def main(seed: str, *outcomes: str) -> None:
+    """Prints the decisions about the outcomes."""
     with RetryStrategy() as strategy, RetryLoop(strategy, seed=int(seed)) as loop:
         for text in outcomes:
             decision = loop.next(outcome(text))
