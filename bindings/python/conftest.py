@@ -1,0 +1,22 @@
+"""Tells the package which library to load: the one in the install prefix."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+PREFIX = Path(os.environ.get("BOXRETRY_PREFIX", REPOSITORY / "build" / "prefix"))
+
+os.environ.setdefault("BOXRETRY_LIBRARY", str(PREFIX / "lib" / "libboxretry.so.0"))
+
+
+@pytest.fixture(autouse=True)
+def _names_in_doctests(doctest_namespace: dict[str, Any]) -> None:
+    """An example in a docstring may use all that `from boxretry import *` gives."""
+    import boxretry
+
+    doctest_namespace.update({name: getattr(boxretry, name) for name in boxretry.__all__})

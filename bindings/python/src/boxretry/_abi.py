@@ -1,0 +1,241 @@
+"""The C interface, as ctypes sees it: each struct, number and function of boxretry.h, once. See there what they mean.
+
+The enums of the header are in `enums`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint64, c_void_p
+from typing import Any, Callable
+
+from . import _library
+
+NO_TIMEOUT = 2**63 - 1
+ACTION_UNANSWERED = -1
+DELAY_UNANSWERED = -1e300
+
+# --- Structs ---
+
+
+class Header(Structure):
+    """boxretry_header."""
+
+    _fields_ = (("name", c_char_p), ("value", c_char_p))
+
+
+class Request(Structure):
+    """boxretry_request."""
+
+    _fields_ = (
+        ("struct_size", c_size_t),
+        ("method", c_char_p),
+        ("url", c_char_p),
+        ("headers", POINTER(Header)),
+        ("header_count", c_size_t),
+        ("body", c_void_p),
+        ("body_length", c_size_t),
+        ("user_pointer", c_void_p),
+        ("retry_safety", c_int32),
+        ("reserved", c_int32),
+    )
+
+
+class DelayHeader(Structure):
+    """boxretry_delay_header."""
+
+    _fields_ = (("name", c_char_p), ("unit", c_double))
+
+
+class RetryOptions(Structure):
+    """boxretry_retry_options."""
+
+    _fields_ = (
+        ("struct_size", c_size_t),
+        ("max_attempts", c_int32),
+        ("max_retries_on_exception", c_int32),
+        ("retry_base_interval", c_double),
+        ("retry_randomization_factor", c_double),
+        ("backoff_cap", c_double),
+        ("retry_after_cap", c_double),
+        ("retry_after_over_cap", c_int32),
+        ("retry_unsafe_methods", c_int32),
+        ("delay_headers", POINTER(DelayHeader)),
+        ("delay_header_count", c_size_t),
+    )
+
+
+class Outcome(Structure):
+    """boxretry_outcome."""
+
+    _fields_ = (
+        ("struct_size", c_size_t),
+        ("status", c_int32),
+        ("cause", c_int32),
+        ("headers", POINTER(Header)),
+        ("header_count", c_size_t),
+        ("auth_available", c_int32),
+        ("request_sent", c_int32),
+        ("request", POINTER(Request)),
+        ("body_not_replayable", c_int32),
+        ("reserved", c_int32),
+    )
+
+
+class Decision(Structure):
+    """boxretry_decision."""
+
+    _fields_ = (
+        ("struct_size", c_size_t),
+        ("action", c_int32),
+        ("reason", c_int32),
+        ("delay", c_double),
+        ("delay_source", c_int32),
+        ("attempt_number", c_int32),
+        ("exception_number", c_int32),
+        ("retry_after_state", c_int32),
+        ("retry_after", c_double),
+    )
+
+
+ShouldRetryCallback = CFUNCTYPE(None, c_void_p, POINTER(Outcome), c_int32, POINTER(c_int32))
+RetryAfterCallback = CFUNCTYPE(None, c_void_p, POINTER(Outcome), c_int32, POINTER(c_double))
+ContextFreeCallback = CFUNCTYPE(None, c_void_p)
+
+
+class StrategyCallbacks(Structure):
+    """boxretry_strategy_callbacks."""
+
+    _fields_ = (
+        ("struct_size", c_size_t),
+        ("context", c_void_p),
+        ("should_retry", ShouldRetryCallback),
+        ("retry_after", RetryAfterCallback),
+        ("context_free", ContextFreeCallback),
+    )
+
+
+class LoopOptions(Structure):
+    """boxretry_loop_options."""
+
+    _fields_ = (
+        ("struct_size", c_size_t),
+        ("auth_available", c_int32),
+        ("deadline_ms", c_int64),
+        ("clock", c_void_p),
+        ("seed", c_uint64),
+        ("max_total_attempts", c_int32),
+        ("reserved", c_int32),
+    )
+
+
+class TokenRetryPolicy(Structure):
+    """boxretry_token_retry_policy."""
+
+    _fields_ = (
+        ("struct_size", c_size_t),
+        ("maximum_attempts", c_int32),
+        ("initial_delay", c_double),
+        ("multiplier", c_double),
+        ("maximum_delay", c_double),
+        ("jitter_ratio", c_double),
+    )
+
+
+# --- Functions ---
+
+_library_handle = _library.load()
+
+# The same library once more, called without giving up the interpreter's lock. To give it up and to take it again costs
+# as much as a short function does, and far more with several threads. But who keeps the lock while he blocks stops
+# every thread. So this is only for what is short, and neither blocks nor calls back: arithmetic, names, init
+# functions, and making, asking and freeing strategies and loops, as long as no custom strategy is asked. (A free
+# could call back, but this package sets no `context_free`. A question could wait for a manual clock's mutex, but
+# whoever holds that lets go without needing the interpreter.) The next decision of a loop exists both ways, because
+# only the loop knows whom it asks. The clocks go the ordinary way: they wait.
+_library_handle_quick = ctypes.PyDLL(_library_handle._name, handle=_library_handle._handle)
+
+#: Each function that is declared here, with the type of its result and those of its arguments.
+DECLARED: dict[str, tuple[type | None, tuple[type, ...]]] = {}
+
+_Function = Callable[..., Any]
+
+
+def _function(name: str, result: type | None, *arguments: Any) -> _Function:
+    """Declares a function that gives up the interpreter's lock while it runs."""
+    DECLARED[name] = (result, arguments)
+    return _prototype(_library_handle, name)
+
+
+def _quick(name: str, result: type | None, *arguments: Any) -> _Function:
+    """Declares a function that neither blocks nor calls back."""
+    DECLARED[name] = (result, arguments)
+    return _prototype(_library_handle_quick, name)
+
+
+def _prototype(handle: ctypes.CDLL, name: str) -> _Function:
+    function = handle[name]
+    function.restype, function.argtypes = DECLARED[name]
+    return function
+
+
+_Error = c_int32
+# Handles are opaque.
+_Handle = c_void_p
+_HandleOut = POINTER(c_void_p)
+_SecondsOut = POINTER(c_double)
+
+boxretry_version = _quick("boxretry_version", c_char_p)
+boxretry_version_number = _quick("boxretry_version_number", c_int32)
+
+boxretry_error_name = _quick("boxretry_error_name", c_char_p, _Error)
+boxretry_error_text = _quick("boxretry_error_text", c_char_p, _Error)
+boxretry_last_error_detail = _quick("boxretry_last_error_detail", c_char_p)
+
+boxretry_cause_name = _quick("boxretry_cause_name", c_char_p, c_int32)
+boxretry_action_name = _quick("boxretry_action_name", c_char_p, c_int32)
+boxretry_delay_source_name = _quick("boxretry_delay_source_name", c_char_p, c_int32)
+boxretry_reason_name = _quick("boxretry_reason_name", c_char_p, c_int32)
+boxretry_reason_text = _quick("boxretry_reason_text", c_char_p, c_int32)
+
+boxretry_request_init = _quick("boxretry_request_init", _Error, POINTER(Request), c_size_t)
+boxretry_retry_options_init = _quick("boxretry_retry_options_init", _Error, POINTER(RetryOptions), c_size_t)
+boxretry_outcome_init = _quick("boxretry_outcome_init", _Error, POINTER(Outcome), c_size_t)
+boxretry_decision_init = _quick("boxretry_decision_init", _Error, POINTER(Decision), c_size_t)
+boxretry_strategy_callbacks_init = _quick(
+    "boxretry_strategy_callbacks_init", _Error, POINTER(StrategyCallbacks), c_size_t
+)
+boxretry_loop_options_init = _quick("boxretry_loop_options_init", _Error, POINTER(LoopOptions), c_size_t)
+boxretry_token_retry_policy_init = _quick(
+    "boxretry_token_retry_policy_init", _Error, POINTER(TokenRetryPolicy), c_size_t
+)
+
+boxretry_strategy_new = _quick("boxretry_strategy_new", _Error, POINTER(RetryOptions), _HandleOut)
+boxretry_strategy_new_custom = _quick("boxretry_strategy_new_custom", _Error, POINTER(StrategyCallbacks), _HandleOut)
+boxretry_strategy_should_retry = _quick(
+    "boxretry_strategy_should_retry", _Error, _Handle, POINTER(Outcome), c_int32, POINTER(Decision)
+)
+boxretry_strategy_retry_after = _quick(
+    "boxretry_strategy_retry_after", _Error, _Handle, POINTER(Outcome), c_int32, _SecondsOut
+)
+boxretry_strategy_free = _quick("boxretry_strategy_free", None, _Handle)
+
+boxretry_backoff_delay = _quick("boxretry_backoff_delay", _Error, POINTER(RetryOptions), c_int32, c_double, _SecondsOut)
+boxretry_parse_retry_after = _quick("boxretry_parse_retry_after", _Error, c_char_p, c_int64, _SecondsOut)
+
+boxretry_retry_loop_new = _quick("boxretry_retry_loop_new", _Error, _Handle, POINTER(LoopOptions), _HandleOut)
+boxretry_retry_loop_next = _function("boxretry_retry_loop_next", _Error, _Handle, POINTER(Outcome), POINTER(Decision))
+#: For a loop that asks no custom strategy.
+quick_retry_loop_next = _prototype(_library_handle_quick, "boxretry_retry_loop_next")
+boxretry_retry_loop_free = _quick("boxretry_retry_loop_free", None, _Handle)
+
+boxretry_token_delay = _quick("boxretry_token_delay", _Error, POINTER(TokenRetryPolicy), c_int32, c_double, _SecondsOut)
+
+boxretry_clock_new_manual = _function("boxretry_clock_new_manual", _Error, _HandleOut)
+boxretry_clock_advance = _function("boxretry_clock_advance", _Error, _Handle, c_double)
+boxretry_clock_suspend = _function("boxretry_clock_suspend", _Error, _Handle, c_double)
+boxretry_clock_set_wall = _function("boxretry_clock_set_wall", _Error, _Handle, c_double)
+boxretry_clock_now = _function("boxretry_clock_now", _Error, _Handle, c_int32, _SecondsOut)
+boxretry_clock_sleep = _function("boxretry_clock_sleep", _Error, _Handle, c_double)
+boxretry_clock_wait_for_timer = _function("boxretry_clock_wait_for_timer", _Error, _Handle, c_int64)
+boxretry_clock_free = _function("boxretry_clock_free", None, _Handle)

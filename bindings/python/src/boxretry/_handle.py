@@ -1,0 +1,66 @@
+"""Lifetimes: who owns a handle of the library, and when it is freed."""
+
+from __future__ import annotations
+
+import weakref
+from ctypes import byref, c_void_p
+from types import TracebackType
+from typing import Any, Callable, TypeVar
+
+from .errors import ClosedError, check
+
+_Owner = TypeVar("_Owner", bound="HandleOwner")
+
+
+class Handle:
+    """A handle of the library, which is freed when nothing refers to this object any more.
+
+    A method that hands the pointer to the library holds a reference to this object meanwhile. So nothing is freed
+    under a call that still runs, whoever closes whatever: another thread, or a custom strategy in the middle of its
+    own call.
+    """
+
+    __slots__ = ("__weakref__", "_keeps", "pointer")
+
+    def __init__(self, pointer: int, free: Callable[[int], None], keeps: object = None) -> None:
+        """`free` must not refer to this object. `keeps`: what has to live as long."""
+        self.pointer = pointer
+        self._keeps = keeps
+        # Not at exit: threads may still be at work, and the memory goes with the process anyway.
+        weakref.finalize(self, free, pointer).atexit = False
+
+
+def new_handle(make: Callable[..., int], *arguments: Any, free: Callable[[int], None], keeps: object = None) -> Handle:
+    """Calls a `_new` function of the library; its last argument is where the pointer goes."""
+    out = c_void_p()
+    check(make(*arguments, byref(out)))
+    assert out.value is not None
+    return Handle(out.value, free, keeps)
+
+
+class HandleOwner:
+    """What has a handle: `close()` lets go of it, and so does the end of `with`, and being collected."""
+
+    _handle: Handle | None = None
+
+    def close(self) -> None:
+        """Ends this object: what is asked of it from now on raises ClosedError. May be called again, and anywhere."""
+        self._handle = None
+
+    def __enter__(self: _Owner) -> _Owner:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        """Refuses to be copied or pickled: two would free the same handle."""
+        raise TypeError(f"{type(self).__name__} objects can be neither copied nor pickled")
+
+    def _open_handle(self) -> Handle:
+        handle = self._handle
+        if handle is None:
+            raise ClosedError(f"{type(self).__name__}: is closed")
+        return handle

@@ -1,0 +1,139 @@
+"""The enums of the C interface. A member's name, in lower case, is the name that the library has for it."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+from . import _abi
+
+
+class _OpenEnum(IntEnum):
+    """An enum to which a newer library may have added. What this package does not know becomes UNKNOWN_<number>."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Any:
+        if not isinstance(value, int):
+            return None
+        member = int.__new__(cls, value)
+        member._name_ = f"UNKNOWN_{value}"
+        member._value_ = value
+        return member
+
+
+class Error(_OpenEnum):
+    """What a function of the library answers. Each but OK has its own exception class in this package."""
+
+    OK = 0
+    INVALID_ARGUMENT = 1
+    OUT_OF_MEMORY = 2
+    NOT_USABLE = 3
+    CALLBACK_FAILED = 4
+    IN_CALLBACK = 5
+    FORKED = 6
+    CLOSED = 7
+    ENDED = 8
+    WAIT_TIMEOUT = 9
+
+
+class Cause(_OpenEnum):
+    """Why a network exception happened (B2)."""
+
+    NONE = 0  #: No network exception, or one of unknown cause.
+    RESOLVE = 1
+    CONNECT = 2
+    TLS = 3
+    SEND = 4
+    RECEIVE = 5
+    PROTOCOL = 6
+    TIMEOUT_IDLE = 7
+    TIMEOUT_RESOURCE = 8
+
+
+class Action(_OpenEnum):
+    """What to do next."""
+
+    STOP = 0  #: The call has failed with this outcome.
+    RETRY = 1  #: Wait for the delay, then send the request again.
+    REFRESH_TOKEN_AND_RETRY = 2  #: Drop the access token, get a new one, then as RETRY.
+    SUCCEED = 3  #: The call has succeeded with this response.
+
+
+class DelaySource(_OpenEnum):
+    """Where a delay comes from."""
+
+    NONE = 0
+    BACKOFF = 1
+    RETRY_AFTER = 2  #: A number of seconds in Retry-After.
+    RETRY_AFTER_DATE = 3  #: A date in Retry-After.
+    CUSTOM = 4  #: The custom strategy.
+
+
+class Reason(_OpenEnum):
+    """Why a decision is what it is; `text` says it as a sentence.
+
+    >>> Reason.RATE_LIMITED.text
+    'too many requests (status 429)'
+    """
+
+    SUCCESS = 0
+    NETWORK_EXCEPTION = 1
+    ACCEPTED = 2
+    SERVER_ERROR = 3
+    RATE_LIMITED = 4
+    UNAUTHORIZED = 5
+    NOT_RETRYABLE = 6
+    ATTEMPTS_EXHAUSTED = 7
+    EXCEPTIONS_EXHAUSTED = 8
+    RETRIES_EXHAUSTED = 9
+    RETRY_AFTER_OVER_CAP = 10
+    UNSAFE_REQUEST = 11
+    NOT_REPLAYABLE = 12
+    DEADLINE = 13
+    ATTEMPT_CEILING = 14
+    CUSTOM = 15
+
+    @property
+    def text(self) -> str:
+        """The reason as a sentence for people."""
+        text: bytes = _abi.boxretry_reason_text(self)
+        return text.decode()
+
+
+class RequestSent(_OpenEnum):
+    """How much of the request left this machine."""
+
+    UNKNOWN = 0
+    NOTHING = 1  #: Not a byte: the server cannot have acted on it.
+    SOME = 2
+
+
+class RetryAfterState(_OpenEnum):
+    """What a response says about when to come back."""
+
+    ABSENT = 0
+    USABLE = 1
+    NOT_USABLE = 2  #: It has a Retry-After that says nothing, so that the backoff is used instead.
+
+
+class RetrySafety(_OpenEnum):
+    """Whether a request may be sent again although the server may have acted on it (B12)."""
+
+    BY_METHOD = 0  #: POST and PATCH may not, all others may.
+    SAFE = 1
+    UNSAFE = 2
+
+
+class OverCap(IntEnum):
+    """What is done with a Retry-After above the cap. Said as a text, "clamp" or "stop", in the public interface."""
+
+    CLAMP = 0
+    STOP = 1
+
+
+class Timeline(IntEnum):
+    """The three clocks in one. Methods of their own in the public interface."""
+
+    MONOTONIC = 0
+    BOOTTIME = 1
+    WALL = 2

@@ -1,0 +1,149 @@
+"""What a strategy is told: how an attempt ended, and what was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from ctypes import POINTER, c_char_p, c_void_p, cast, pointer, py_object
+from dataclasses import dataclass
+from typing import Any, Protocol, Union
+
+from . import _abi
+from ._arguments import Text, decoded, integer, new, text
+from .enums import Cause, RequestSent, RetrySafety
+
+#: Header lines: pairs of a name and a value, or what has such `items()`. A str stands for its UTF-8 bytes, where bytes
+#: that are no UTF-8 are escaped as os.fsdecode() does it; bytes stand for themselves.
+Headers = Union["_HasItems", Iterable[tuple[Text, Text]]]
+
+
+class _HasItems(Protocol):
+    """A mapping, or what else HTTP packages have for headers."""
+
+    def items(self) -> Iterable[tuple[Text, Text]]: ...
+
+
+@dataclass
+class Request:
+    """A request. The library sends nothing yet: it looks at the method, and shows the request to custom strategies.
+
+    >>> Request("POST", "https://api.example.com/2.0/folders", retry_safety=RetrySafety.SAFE).method
+    'POST'
+    """
+
+    method: Text = "GET"
+    url: Text | None = None
+    headers: Headers = ()
+    body: bytes | None = None
+    retry_safety: RetrySafety = RetrySafety.BY_METHOD
+    #: Whatever a custom strategy of yours wants to know: it gets this very object.
+    user_data: object = None
+
+
+@dataclass
+class Outcome:
+    """How one attempt ended (B2): in a response, or in a network exception.
+
+    A response has its status (100 to 999) and headers, a network exception has its cause. A response whose body broke
+    off is an exception too: what has a cause is one, whatever its status.
+
+    >>> response = Outcome(429, headers={"Retry-After": "7"})
+    >>> exception = Outcome(cause=Cause.TIMEOUT_IDLE)
+    """
+
+    status: int = 0
+    cause: Cause = Cause.NONE
+    #: Of the final response, not of redirects on the way. At most 65536.
+    headers: Headers = ()
+    #: A new access token could be got.
+    auth_available: bool = False
+    request_sent: RequestSent = RequestSent.UNKNOWN
+    #: What was sent, for unsafe methods (B12) and custom strategies.
+    request: Request | None = None
+    #: False: the request's body cannot be sent again, so there is no retry (R3).
+    body_replayable: bool = True
+
+
+class HeaderArray:
+    """An array of boxretry_header that can be filled again and again. It keeps what it was last filled with."""
+
+    def __init__(self) -> None:
+        self._reserve(0)
+
+    def _reserve(self, capacity: int) -> None:
+        # A boxretry_header is two pointers. A flat array of pointers can be filled at one stroke.
+        self._capacity = capacity
+        self._strings = (c_char_p * capacity)()
+        self.pointer = cast(self._strings, POINTER(_abi.Header)) if capacity else None
+
+    def fill(self, headers: Headers, argument: str) -> int:
+        """Takes the headers, and answers how many there are."""
+        strings: list[Any] = []
+        pairs: Any = headers.items() if hasattr(headers, "items") else headers
+        for name, value in pairs:
+            strings.append(text(name, argument))
+            strings.append(text(value, argument))
+        if len(strings) > self._capacity:
+            self._reserve(2 * len(strings))
+        self._strings[: len(strings)] = strings
+        return len(strings) // 2
+
+
+class OutcomeStruct:
+    """A boxretry_outcome that can be filled again and again. One thread at a time."""
+
+    def __init__(self) -> None:
+        self.struct = new(_abi.Outcome, _abi.boxretry_outcome_init)
+        self._headers = HeaderArray()
+        self._request: Request | None = None
+
+    def fill(self, outcome: Outcome) -> None:
+        """Takes the outcome. The struct is good, and what it points to is kept, until this is called again."""
+        if not isinstance(outcome, Outcome):
+            raise TypeError(f"outcome: must be an Outcome, not {type(outcome).__name__}")
+        struct = self.struct
+        struct.status = integer(outcome.status, "outcome.status")
+        struct.cause = integer(outcome.cause, "outcome.cause")
+        struct.header_count = self._headers.fill(outcome.headers, "outcome.headers")
+        struct.headers = self._headers.pointer
+        struct.auth_available = 1 if outcome.auth_available else 0
+        struct.request_sent = integer(outcome.request_sent, "outcome.request_sent")
+        self._request = request = outcome.request
+        struct.request = None if request is None else pointer(_request_struct(request))
+        struct.body_not_replayable = 0 if outcome.body_replayable else 1
+
+
+def _request_struct(request: Request) -> Any:
+    """The request as the library sees it, as long as the request itself lives."""
+    if not isinstance(request, Request):
+        raise TypeError(f"outcome.request: must be a Request, not {type(request).__name__}")
+    if not isinstance(request.body, (bytes, type(None))):
+        raise TypeError(f"request.body: must be bytes, not {type(request.body).__name__}")
+    struct = new(_abi.Request, _abi.boxretry_request_init)
+    headers = HeaderArray()
+    struct.method = text(request.method, "request.method")
+    struct.url = None if request.url is None else text(request.url, "request.url")
+    struct.header_count = headers.fill(request.headers, "request.headers")
+    struct.headers = headers.pointer
+    struct.body = cast(c_char_p(request.body), c_void_p)
+    struct.body_length = 0 if request.body is None else len(request.body)
+    struct.user_pointer = id(request)
+    struct.retry_safety = integer(request.retry_safety, "request.retry_safety")
+    return struct
+
+
+def outcome_from_struct(struct: Any) -> Outcome:
+    """What a custom strategy is shown. Its request is the object that the caller passed, not a copy."""
+    return Outcome(
+        status=struct.status,
+        cause=Cause(struct.cause),
+        headers=[(decoded(each.name), decoded(each.value)) for each in struct.headers[: struct.header_count]],
+        auth_available=bool(struct.auth_available),
+        request_sent=RequestSent(struct.request_sent),
+        request=_request_from_struct(struct.request.contents) if struct.request else None,
+        body_replayable=not struct.body_not_replayable,
+    )
+
+
+def _request_from_struct(struct: Any) -> Request:
+    request: Request = cast(struct.user_pointer, py_object).value
+    return request

@@ -1,0 +1,224 @@
+"""ManualClock: a clock that only moves when told."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import CodeType
+from typing import Any, Callable
+
+import pytest
+
+from boxretry import ClosedError, InvalidArgumentError, ManualClock, Outcome, RetryLoop, RetryStrategy, WaitTimeoutError
+
+
+@pytest.fixture
+def clock() -> Iterator[ManualClock]:
+    with ManualClock() as clock:
+        yield clock
+
+
+@pytest.fixture
+def in_thread(clock: ManualClock) -> Iterator[Callable[..., Future[Any]]]:
+    """Runs a call in a thread of its own; waits on the clock end with the test."""
+    with ThreadPoolExecutor(16) as threads:
+        yield threads.submit
+        clock.close()
+
+
+def test_its_timelines_begin_at_0(clock: ManualClock) -> None:
+    assert (clock.monotonic(), clock.boottime(), clock.wall()) == (0, 0, 0)
+
+
+def test_advance_moves_all_timelines(clock: ManualClock) -> None:
+    clock.advance(1.5)
+    clock.advance(1)
+    assert (clock.monotonic(), clock.boottime(), clock.wall()) == (2.5, 2.5, 2.5)
+
+
+def test_m6_suspend_leaves_the_monotonic_timeline_alone(clock: ManualClock) -> None:
+    clock.advance(1)
+    clock.suspend(5)
+    assert (clock.monotonic(), clock.boottime(), clock.wall()) == (1, 6, 6)
+
+
+def test_set_wall_sets_the_wall_clock_alone(clock: ManualClock) -> None:
+    clock.advance(1)
+    clock.set_wall(1445412450)
+    assert (clock.monotonic(), clock.boottime(), clock.wall()) == (1, 1, 1445412450)
+    clock.set_wall(-62135596800)
+    clock.set_wall(253402300799)
+
+
+@pytest.mark.parametrize("seconds", [-1, -1e-9, 2**31, float("nan"), float("inf"), 10**400])
+def test_seconds_that_are_no_delay_are_refused(seconds: float, clock: ManualClock) -> None:
+    for method in (clock.advance, clock.suspend, clock.sleep):
+        with pytest.raises(InvalidArgumentError, match="seconds"):
+            method(seconds)
+    assert (clock.monotonic(), clock.boottime()) == (0, 0)
+
+
+def test_it_goes_no_further_than_2_to_the_32_seconds(clock: ManualClock) -> None:
+    clock.advance(2**31 - 1)
+    clock.advance(2**31 - 1)
+    clock.advance(2)
+    with pytest.raises(InvalidArgumentError, match="seconds"):
+        clock.advance(1)
+    assert clock.monotonic() == 2**32
+
+
+@pytest.mark.parametrize("unix_time", [float("nan"), -62135596801, 253402300800, float("inf")])
+def test_a_wall_clock_outside_the_years_1_to_9999_is_refused(unix_time: float, clock: ManualClock) -> None:
+    with pytest.raises(InvalidArgumentError, match="unix_time"):
+        clock.set_wall(unix_time)
+
+
+def test_a_sleep_ends_when_its_time_has_come(clock: ManualClock, in_thread: Callable[..., Future[None]]) -> None:
+    sleeper = in_thread(clock.sleep, 10)
+    clock.wait_for_timer()
+
+    clock.advance(9.999)
+    clock.suspend(100)
+    assert not sleeper.done()
+    clock.wait_for_timer(0)
+
+    clock.advance(0.001)
+    sleeper.result()
+    with pytest.raises(WaitTimeoutError):
+        clock.wait_for_timer(0)
+
+
+def test_sleeps_end_in_the_order_of_their_times(clock: ManualClock, in_thread: Callable[..., Future[None]]) -> None:
+    ended: list[int] = []
+
+    def sleep(seconds: int) -> None:
+        clock.sleep(seconds)
+        ended.append(seconds)
+
+    sleepers = {}
+    for seconds in (3, 1, 2):
+        sleepers[seconds] = in_thread(sleep, seconds)
+    while len(clock._due_times) < 3:  # There is no public way to wait for three of them.
+        clock.wait_for_timer()
+
+    for seconds in (1, 2, 3):
+        clock.advance(1)
+        sleepers[seconds].result()
+    assert ended == [1, 2, 3]
+
+
+@pytest.mark.parametrize("seconds", [0.1, 1.001, 0.07, 4.35])
+def test_a_sleep_of_several_steps_ends_with_the_last(
+    seconds: float, clock: ManualClock, in_thread: Callable[..., Future[None]]
+) -> None:
+    """No step is lost to rounding."""
+    clock.advance(2**31 - 1)
+    sleeper = in_thread(clock.sleep, 3 * seconds)
+    clock.wait_for_timer()
+    clock.advance(seconds)
+    clock.advance(seconds)
+    assert not sleeper.done()
+    clock.advance(seconds)
+    sleeper.result()
+
+
+def test_a_sleep_of_0_ends_at_once(clock: ManualClock) -> None:
+    clock.sleep(0)
+
+
+def test_close_ends_sleeps_and_waits(clock: ManualClock, in_thread: Callable[..., Future[None]]) -> None:
+    sleeper = in_thread(clock.sleep, 10)
+    clock.wait_for_timer()
+    clock.close()
+    with pytest.raises(ClosedError):
+        sleeper.result()
+
+
+def test_close_ends_a_wait_for_a_timer(clock: ManualClock, in_thread: Callable[..., Future[None]]) -> None:
+    waiter = in_thread(clock.wait_for_timer)
+    clock.close()
+    with pytest.raises(ClosedError):
+        waiter.result()
+
+
+def test_close_while_many_sleep_and_advance(clock: ManualClock, in_thread: Callable[..., Future[None]]) -> None:
+    """Whoever is just about to wait, or in the middle of a call, gets an error, and nothing is freed under it."""
+
+    def work() -> None:
+        while True:
+            clock.advance(0.5)
+            clock.sleep(0.25)
+            clock.wall()
+
+    workers = [in_thread(work) for _ in range(8)]
+    clock.wait_for_timer()
+    clock.close()
+    for worker in workers:
+        with pytest.raises(ClosedError):
+            worker.result()
+
+
+@pytest.mark.parametrize("timeout", [0, 0.001, 0.0])
+def test_a_wait_for_a_timer_that_does_not_come_times_out(timeout: float, clock: ManualClock) -> None:
+    with pytest.raises(WaitTimeoutError) as raised:
+        clock.wait_for_timer(timeout)
+    assert isinstance(raised.value, TimeoutError)
+
+
+@pytest.mark.parametrize("timeout", [-1, float("nan"), float("-inf")])
+def test_a_timeout_that_is_none_is_refused(timeout: float, clock: ManualClock) -> None:
+    with pytest.raises(InvalidArgumentError, match="timeout"):
+        clock.wait_for_timer(timeout)
+
+
+@pytest.mark.parametrize("timeout", [None, 1e300, float("inf"), 3600])
+def test_a_wait_for_a_timer_ends_when_someone_sleeps(
+    timeout: float | None, clock: ManualClock, in_thread: Callable[..., Future[None]]
+) -> None:
+    waiter = in_thread(clock.wait_for_timer, timeout)
+    in_thread(clock.sleep, 1)
+    waiter.result()
+
+
+def stack_of(thread: threading.Thread) -> list[CodeType]:
+    """What the thread is in the middle of, innermost first."""
+    assert thread.ident is not None
+    return [frame.f_code for frame, _ in traceback.walk_stack(sys._current_frames()[thread.ident])]
+
+
+@pytest.mark.parametrize("wait", [lambda clock: clock.sleep(10), lambda clock: clock.wait_for_timer()])
+def test_k1_ctrl_c_ends_a_wait(
+    wait: Callable[[ManualClock], None], clock: ManualClock, in_thread: Callable[..., Future[None]]
+) -> None:
+    def interrupt_when_the_main_thread_waits() -> None:
+        waits_for_a_change = threading.Condition.wait.__code__
+        while not {waits_for_a_change, wait.__code__} <= set(stack_of(threading.main_thread())):
+            pass
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    in_thread(interrupt_when_the_main_thread_waits)
+    with pytest.raises(KeyboardInterrupt):
+        wait(clock)
+
+    with pytest.raises(WaitTimeoutError):
+        clock.wait_for_timer(0)
+    clock.advance(1)
+
+
+def test_a_loop_keeps_a_clock_that_was_closed() -> None:
+    clock = ManualClock()
+    loop = RetryLoop(RetryStrategy(retry_randomization_factor=0), clock=clock, deadline=5)
+    clock.close()
+    assert loop.next(Outcome(503)).delay == 2
+
+
+def test_b11_the_deadline_counts_on_boottime(clock: ManualClock) -> None:
+    clock.advance(100)
+    with RetryLoop(RetryStrategy(retry_randomization_factor=0), clock=clock, deadline=10) as loop:
+        assert loop.next(Outcome(503)).retry
+        clock.suspend(6)
+        assert not loop.next(Outcome(503)).retry

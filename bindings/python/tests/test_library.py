@@ -1,0 +1,94 @@
+"""boxretry._library: where the shared library comes from."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from boxretry import _library
+
+PackageFolder = Path
+
+
+@pytest.fixture
+def package_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PackageFolder:
+    """A folder in place of the package's; and no library of that name elsewhere on the machine."""
+    monkeypatch.setattr(_library, "__file__", str(tmp_path / "_library.py"))
+    monkeypatch.setattr(_library, "SONAME", "libboxretry-of-a-test.so.0")
+    monkeypatch.delenv("BOXRETRY_LIBRARY")
+    return tmp_path
+
+
+def make_library(path: Path, version_number: int) -> Path:
+    """A shared library that has nothing but a version."""
+    source = f"int boxretry_version_number(void) {{ return {version_number}; }}"
+    subprocess.run(["gcc", "-shared", "-x", "c", "-", "-o", path], input=source, text=True, check=True)
+    return path
+
+
+def test_the_copy_in_the_package_comes_before_the_environment(
+    package_folder: PackageFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packaged = make_library(package_folder / _library.SONAME, 10000)
+    monkeypatch.setenv("BOXRETRY_LIBRARY", str(make_library(package_folder / "other.so", 20000)))
+
+    assert _library.load()._name == str(packaged)
+
+
+def test_the_environment_comes_before_the_system(
+    package_folder: PackageFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = make_library(package_folder / "other.so", 20000)
+    monkeypatch.setenv("BOXRETRY_LIBRARY", str(named))
+    monkeypatch.setattr(_library, "SONAME", "libc.so.6")
+
+    assert _library.load()._name == str(named)
+
+
+def test_the_system_comes_last(package_folder: PackageFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given neither of the others, then the name is left to the system, and its answer is judged."""
+    monkeypatch.setattr(_library, "SONAME", "libc.so.6")
+
+    with pytest.raises(ImportError) as raised:
+        _library.load()
+
+    assert str(raised.value).splitlines()[-1] == (
+        "  the system's library: libc.so.6: is not libboxretry: it has no boxretry_version_number()"
+    )
+
+
+def test_the_error_lists_all_that_was_tried_and_why_it_failed(
+    package_folder: PackageFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    too_old = make_library(package_folder / _library.SONAME, 99)
+    no_library = package_folder / "text.so"
+    no_library.write_text("no library")
+    monkeypatch.setenv("BOXRETRY_LIBRARY", str(no_library))
+
+    with pytest.raises(ImportError) as raised:
+        _library.load()
+
+    first, packaged, environment, system = str(raised.value).splitlines()
+    assert first == "no libboxretry could be loaded; tried"
+    assert packaged == (
+        f"  the copy in the package: {too_old}: is version 0.0.99, and this package needs 0.1.0 or newer"
+    )
+    assert environment.startswith(f"  the environment variable BOXRETRY_LIBRARY: {no_library}: ")
+    assert "file too short" in environment
+    assert system == (
+        "  the system's library: libboxretry-of-a-test.so.0: cannot open shared object file: No such file or directory"
+    )
+
+
+@pytest.mark.parametrize(("number", "is_new_enough"), [(99, False), (100, True), (101, True), (10000, True)])
+def test_the_version_must_be_the_needed_one_or_newer(
+    number: int, is_new_enough: bool, package_folder: PackageFolder
+) -> None:
+    make_library(package_folder / _library.SONAME, number)
+    if is_new_enough:
+        assert _library.load().boxretry_version_number() == number
+    else:
+        with pytest.raises(ImportError, match=r"is version 0\.0\.99, and this package needs 0\.1\.0 or newer"):
+            _library.load()

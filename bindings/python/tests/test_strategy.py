@@ -1,0 +1,243 @@
+"""RetryStrategy: its options, and what it answers."""
+
+from __future__ import annotations
+
+import inspect
+from ctypes import byref, sizeof
+from typing import Any
+
+import pytest
+from calls import decisions, response, strategy, waits
+
+from boxretry import (
+    Action,
+    Cause,
+    DelaySource,
+    InvalidArgumentError,
+    Outcome,
+    Reason,
+    Request,
+    RequestSent,
+    RetryAfterState,
+    RetryLoop,
+    RetrySafety,
+    RetryStrategy,
+    TokenRetryPolicy,
+    _abi,
+    backoff_delay,
+)
+
+
+def test_b1_the_defaults_are_those_of_the_library() -> None:
+    defaults = _abi.RetryOptions()
+    assert _abi.boxretry_retry_options_init(byref(defaults), sizeof(defaults)) == 0
+
+    parameters = inspect.signature(RetryStrategy).parameters
+    for name in parameters.keys() - {"retry_after_over_cap", "delay_headers"}:
+        assert parameters[name].default == getattr(defaults, name), name
+    assert defaults.retry_after_over_cap == 0
+    assert parameters["retry_after_over_cap"].default == "clamp"
+    assert list(parameters)[:4] == [
+        "max_attempts",
+        "retry_base_interval",
+        "retry_randomization_factor",
+        "max_retries_on_exception",
+    ]
+
+
+def test_b6_the_defaults_of_the_arithmetic_are_those_of_the_strategy() -> None:
+    of_strategy = inspect.signature(RetryStrategy).parameters
+    of_function = inspect.signature(backoff_delay).parameters
+    for name in of_function.keys() - {"attempt_number", "unit_random"}:
+        assert of_function[name].default == of_strategy[name].default
+
+
+def test_t5_the_defaults_of_the_token_policy_are_those_of_the_library() -> None:
+    defaults = _abi.TokenRetryPolicy()
+    assert _abi.boxretry_token_retry_policy_init(byref(defaults), sizeof(defaults)) == 0
+    assert vars(TokenRetryPolicy()) == {
+        name: getattr(defaults, name) for name, _ in _abi.TokenRetryPolicy._fields_ if name != "struct_size"
+    }
+
+
+def test_b3_a_decision_says_what_and_why() -> None:
+    decision = strategy().should_retry(response(503, "7"), 2)
+
+    assert decision.action is Action.RETRY
+    assert decision.retry
+    assert not decision.refresh_token
+    assert not decision.succeeded
+    assert decision.reason is Reason.SERVER_ERROR
+    assert decision.reason.text == "the server failed (status 500 or above)"
+    assert decision.delay == 7
+    assert decision.delay_source is DelaySource.RETRY_AFTER
+    assert decision.attempt_number == 2
+    assert decision.exception_number == 0
+    assert decision.retry_after_state is RetryAfterState.USABLE
+    assert decision.retry_after == 7
+
+
+@pytest.mark.parametrize(
+    ("outcome", "action", "is_retry", "is_refresh", "is_success"),
+    [
+        (Outcome(404), Action.STOP, False, False, False),
+        (Outcome(503), Action.RETRY, True, False, False),
+        (Outcome(401, auth_available=True), Action.REFRESH_TOKEN_AND_RETRY, True, True, False),
+        (Outcome(200), Action.SUCCEED, False, False, True),
+    ],
+)
+def test_b3_the_properties_of_a_decision_follow_its_action(
+    outcome: Outcome, action: Action, is_retry: bool, is_refresh: bool, is_success: bool
+) -> None:
+    decision = strategy().should_retry(outcome, 1)
+    assert decision.action is action
+    assert (decision.retry, decision.refresh_token, decision.succeeded) == (is_retry, is_refresh, is_success)
+
+
+def test_a_decision_does_not_change() -> None:
+    decision: Any = strategy().should_retry(Outcome(503), 1)
+    with pytest.raises(AttributeError):
+        decision.action = Action.STOP
+
+
+def test_b7_without_a_retry_after_a_decision_has_none() -> None:
+    decision = strategy().should_retry(Outcome(503), 1)
+    assert (decision.retry_after_state, decision.retry_after) == (RetryAfterState.ABSENT, None)
+
+
+def test_b2_every_cause_is_a_network_exception() -> None:
+    for cause in Cause:
+        decision = strategy().should_retry(Outcome(cause=cause), 2)
+        assert (decision.reason, decision.exception_number, decision.delay) == (Reason.NETWORK_EXCEPTION, 2, 4)
+
+
+def test_b11_a_retry_after_above_the_cap_is_clamped_or_stops() -> None:
+    outcome = response(503, "100")
+
+    clamped = strategy(retry_after_cap=10, retry_after_over_cap="clamp").should_retry(outcome, 1)
+    stopped = strategy(retry_after_cap=10, retry_after_over_cap="stop").should_retry(outcome, 1)
+
+    assert (clamped.action, clamped.delay, clamped.retry_after) == (Action.RETRY, 10, 100)
+    assert (stopped.action, stopped.reason) == (Action.STOP, Reason.RETRY_AFTER_OVER_CAP)
+    assert stopped.retry_after == 100
+
+
+def test_b11_other_headers_may_carry_a_delay() -> None:
+    """The first that is usable wins, over Retry-After too."""
+    decider = strategy(delay_headers={"X-Delay-Minutes": 60, b"retry-after-ms": 0.001})
+    outcome = Outcome(503, headers={"Retry-After": "7", "Retry-After-Ms": "250", "x-delay-minutes": "soon"})
+    assert decider.retry_after(outcome, 1) == 0.25
+
+
+@pytest.mark.parametrize(
+    ("request_", "sent", "reason"),
+    [
+        (Request("POST"), RequestSent.SOME, Reason.UNSAFE_REQUEST),
+        (Request("PATCH"), RequestSent.UNKNOWN, Reason.UNSAFE_REQUEST),
+        (Request("POST"), RequestSent.NOTHING, Reason.NETWORK_EXCEPTION),
+        (Request("POST", retry_safety=RetrySafety.SAFE), RequestSent.SOME, Reason.NETWORK_EXCEPTION),
+        (Request("GET", retry_safety=RetrySafety.UNSAFE), RequestSent.SOME, Reason.UNSAFE_REQUEST),
+        (Request(), RequestSent.SOME, Reason.NETWORK_EXCEPTION),
+        (Request(b"PUT"), RequestSent.SOME, Reason.NETWORK_EXCEPTION),
+        (None, RequestSent.SOME, Reason.NETWORK_EXCEPTION),
+    ],
+)
+def test_b12_an_unsafe_request_is_retried_only_if_the_server_cannot_have_acted_on_it(
+    request_: Request | None, sent: RequestSent, reason: Reason
+) -> None:
+    outcome = Outcome(cause=Cause.RECEIVE, request=request_, request_sent=sent)
+    assert strategy(retry_unsafe_methods=False).should_retry(outcome, 1).reason is reason
+    assert strategy().should_retry(outcome, 1).reason is Reason.NETWORK_EXCEPTION
+
+
+def test_r3_what_cannot_be_sent_again_is_not_retried() -> None:
+    assert strategy().should_retry(Outcome(503, body_replayable=False), 1).reason is Reason.NOT_REPLAYABLE
+
+
+def test_b4_attempt_number_0_is_accepted_and_a_negative_one_is_not() -> None:
+    assert strategy().should_retry(Outcome(503), 0).delay == 1
+    with pytest.raises(InvalidArgumentError, match="attempt_number"):
+        strategy().should_retry(Outcome(503), -1)
+    with pytest.raises(InvalidArgumentError, match="attempt_number"):
+        strategy().retry_after(Outcome(503), -1)
+
+
+def test_b6_the_jitter_stays_in_its_range() -> None:
+    delays = [RetryStrategy().retry_after(Outcome(503), 1) for _ in range(200)]
+    assert 1 <= min(delays) < max(delays) <= 3
+
+
+def test_b5_retries_of_both_kinds_together_keep_the_bound() -> None:
+    """With the defaults, 503 503 503 503 E E."""
+    outcomes = [Outcome(503)] * 4 + [Outcome(cause=Cause.CONNECT)] * 2
+    decided = decisions(outcomes)
+    assert waits(decided) == [2, 4, 8, 16, 2]
+    assert decided[-1].reason is Reason.RETRIES_EXHAUSTED
+
+
+def test_a_loop_with_auth_available_has_it_for_every_outcome() -> None:
+    assert decisions([Outcome(401)], auth_available=True)[0].refresh_token
+    assert not decisions([Outcome(401)])[0].refresh_token
+    assert decisions([Outcome(401, auth_available=True)])[0].refresh_token
+
+
+def test_b6_the_same_seed_gives_the_same_delays() -> None:
+    def delays(seed: int) -> list[float]:
+        return waits(decisions([Outcome(503)] * 4, RetryStrategy(), seed=seed))
+
+    assert delays(7) == delays(7)
+    assert delays(7) != delays(8)
+    assert delays(2**64 - 1) != delays(0) != delays(0)
+
+
+@pytest.mark.parametrize(
+    ("deadline", "wait_is_begun"), [(2.001, True), (2, False), (2.0004, False), (0.0001, False), (1e9, True)]
+)
+def test_b11_a_wait_that_would_reach_the_deadline_is_not_begun(deadline: float, wait_is_begun: bool) -> None:
+    from boxretry import ManualClock
+
+    with ManualClock() as clock:
+        (decision,) = decisions([Outcome(503)], clock=clock, deadline=deadline)
+    assert decision.retry == wait_is_begun
+    assert wait_is_begun or decision.reason is Reason.DEADLINE
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Retry-After": "7"},
+        {b"Retry-After": b"7"},
+        [("Retry-After", "7")],
+        [["Retry-After", b"7"]],
+        (pair for pair in [("Date", ""), ("Retry-After", "7")]),
+        [("X-Not-Ascii", "\N{ARABIC-INDIC DIGIT THREE}"), ("X-Bytes", b"\xff\xfe"), ("Retry-After", "7")],
+    ],
+)
+def test_headers_may_be_pairs_or_a_mapping_of_texts_or_bytes(headers: Any) -> None:
+    assert strategy().retry_after(Outcome(503, headers=headers), 1) == 7
+
+
+def test_headers_may_be_what_the_standard_library_has() -> None:
+    from http.client import HTTPMessage
+
+    message = HTTPMessage()
+    message["Retry-After"] = "5"
+    message["Retry-After"] = "7"
+    assert strategy().retry_after(Outcome(503, headers=message), 1) == 7
+
+
+def test_a_loop_takes_more_and_fewer_headers_from_one_outcome_to_the_next() -> None:
+    """Its structs are used again: what an earlier outcome had must not show in a later one."""
+    many = Outcome(503, headers=[("X", "y")] * 100 + [("Retry-After", "7")], request=Request("POST"))
+    outcomes = [many, Outcome(503), many, Outcome(503, headers={"X": "y"}), many, Outcome(404), many]
+    with RetryLoop(strategy(max_attempts=10, retry_unsafe_methods=False)) as loop:
+        decided = [loop.next(outcome) for outcome in outcomes[:-1]]
+    assert [each.delay for each in decided] == [7, 4, 7, 16, 7, 0]
+    assert decided[-1].reason is Reason.NOT_RETRYABLE
+
+
+def test_as_many_headers_as_the_library_takes() -> None:
+    headers = [("X", "y")] * 65535
+    assert strategy().retry_after(Outcome(503, headers=[*headers, ("Retry-After", "7")]), 1) == 7
+    with pytest.raises(InvalidArgumentError, match="header_count"):
+        strategy().retry_after(Outcome(503, headers=[*headers, ("Retry-After", "7"), ("X", "y")]), 1)
