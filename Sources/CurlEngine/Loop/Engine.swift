@@ -22,20 +22,15 @@ public final class Engine {
     private(set) var now: Int64 = 0
     let clock: any Clock
     let settings: EngineSettings
-    private var multi: OpaquePointer?
-    private let epoll: Int32
-    private let wakeup: Int32
-    /// Somebody has to be woken from epoll: nobody looks at the commands otherwise.
+    /// Nil only while it is being made.
+    private var transport: (any Transport)?
+    /// The driver waits, and has to be woken to look at the commands. Guarded by the lock.
     private var isPolling = false
     /// Something happened in this turn that somebody waits for, or that gives others their turn: no time to sleep.
     private var hasMoreToDo = false
     private var timers = TimerQueue()
-    private let curlTimer = CurlTimer()
     private var active: [Call] = []
     private var starting = StartQueue()
-    private var idleHandles: [UnsafeMutableRawPointer] = []
-    /// By descriptor: the transfer that uses it.
-    private var owners: [Transfer?] = []
     private let pool: WorkerPool
 
     public struct Stats {
@@ -60,35 +55,31 @@ public final class Engine {
         case exhausted
     }
 
-    public init(settings: EngineSettings, clock: any Clock) throws(SetupFailure) {
-        guard shim_curl_setup() else { throw .exhausted }
-        guard let lock = shim_monitor_new() else { throw .outOfMemory }
-        guard let pool = WorkerPool() else { throw .outOfMemory }
+    public convenience init(settings: EngineSettings, clock: any Clock) throws(SetupFailure) {
+        try self.init(settings, clock)
+        transport = try CurlTransport(settings: settings, engine: self)
+    }
+
+    /// With another transport than libcurl; for tests.
+    convenience init(settings: EngineSettings, clock: any Clock, transport: any Transport) throws(SetupFailure) {
+        try self.init(settings, clock)
+        self.transport = transport
+    }
+
+    private init(_ settings: EngineSettings, _ clock: any Clock) throws(SetupFailure) {
+        guard let lock = shim_monitor_new(), let pool = WorkerPool() else { throw .outOfMemory }
         self.lock = lock
         self.pool = pool
         self.settings = settings
         self.clock = clock
-        epoll = shim_epoll_new()
-        wakeup = shim_eventfd_new()
-        guard epoll >= 0, wakeup >= 0, shim_epoll_watch(epoll, wakeup, Int32(SHIM_READABLE), true) else {
-            throw .exhausted
-        }
-        var transfers = transferCallbacks
-        shim_transfer_set_callbacks(&transfers)
-        var callbacks = multiCallbacks
-        guard let multi = shim_multi_new(&callbacks, Unmanaged.passUnretained(self).toOpaque()) else {
-            throw .outOfMemory
-        }
-        self.multi = multi
-        curlTimer.engine = self
     }
 
     deinit {
-        if let multi { shim_multi_free(multi) }
-        for easy in idleHandles { curl_easy_cleanup(easy) }
-        shim_close(epoll)
-        shim_close(wakeup)
+        transport = nil
         shim_monitor_free(lock)
+        shim_free(settings.userAgent)
+        shim_free(settings.proxy)
+        shim_free(settings.caFile)
     }
 
     // MARK: - From any thread
@@ -197,7 +188,7 @@ public final class Engine {
     private func wakeDriver() {
         guard isPolling else { return }
         isPolling = false
-        shim_eventfd_signal(wakeup)
+        transport?.wake()
     }
 
     // MARK: - The role
@@ -275,45 +266,29 @@ public final class Engine {
     // MARK: - One turn of the loop
 
     private func turn() {
-        now = clock.monotonic.nanoseconds
+        readClock()
         hasMoreToDo = false
         runCommands()
         runTimers()
         startWaiting()
-        guard let timeout = timeoutBeforePolling() else { return }
-        var ready: [64 of shim_ready] = .init(repeating: shim_ready())
-        var span = ready.mutableSpan
-        let count = span.withUnsafeMutableBufferPointer { shim_epoll_wait(epoll, $0.baseAddress, 64, timeout) }
+        guard mayWait() else { return }
+        transport?.wait(nanoseconds: hasMoreToDo ? 0 : max((timers.nextDue ?? .max) - now, 0))
         locked { isPolling = false }
-        now = clock.monotonic.nanoseconds
-        for index in 0..<Int(count) {
-            let event = ready[index]
-            if event.descriptor == wakeup {
-                shim_eventfd_clear(wakeup)
-            } else {
-                owner(of: event.descriptor)?.touch()
-                shim_multi_ready(multi, event.descriptor, event.what)
-            }
+        readClock()
+        while let ended = transport?.takeEnded() {
+            attemptEnded(ended.transfer.call, ended.result, code: ended.code)
         }
-        collectEnded()
     }
 
-    /// Milliseconds for epoll; nil if there are commands to run first.
-    private func timeoutBeforePolling() -> Int32? {
-        let wait: Int32
-        if hasMoreToDo {
-            wait = 0
-        } else if let due = timers.nextDue {
-            // Rounded up: no timer is early (M5).
-            let milliseconds = (max(due - now, 0) + 999_999) / 1_000_000
-            wait = Int32(clamping: min(milliseconds, 3_600_000))
-        } else {
-            wait = 3_600_000
-        }
-        return locked {
-            guard commands.isEmpty else { return nil }
-            isPolling = true
-            return wait
+    func readClock() {
+        now = clock.monotonic.nanoseconds
+    }
+
+    /// From now on, whoever has a command wakes the driver; false if there is one already.
+    private func mayWait() -> Bool {
+        locked {
+            isPolling = commands.isEmpty
+            return isPolling
         }
     }
 
@@ -405,9 +380,9 @@ public final class Engine {
             guard let transfer = call.transfer else { return arm(call) }
             if call.request.bodyLength > 0 { transfer.lookAtKernel() }
             if now >= saturated(call.attemptStartedAt, call.settings.resourceTimeout) {
-                attemptEnded(call, .exception(.timeoutResource), code: CURLE_OPERATION_TIMEDOUT)
+                attemptEnded(call, .exception(.timeoutResource), code: 0)
             } else if now >= saturated(transfer.lastActivity, call.settings.idleTimeout) {
-                attemptEnded(call, .exception(.timeoutIdle), code: CURLE_OPERATION_TIMEDOUT)
+                attemptEnded(call, .exception(.timeoutIdle), code: 0)
             } else {
                 arm(call)
             }
@@ -483,28 +458,16 @@ public final class Engine {
     }
 
     private func begin(_ call: Call) {
-        let transfer = Transfer(call: call, easy: idleHandles.popLast() ?? curl_easy_init(), now: now)
+        let transfer = Transfer(call: call, now: now)
         call.transfer = transfer
         if call.reconnects == 0 { call.attemptStartedAt = now }
         locked { stats.attempts += 1 }
-        guard let easy = transfer.easy else { return attemptEnded(call, .local(.outOfMemory), code: CURLE_OUT_OF_MEMORY) }
-        var attempt = call.request.attempt(settings, fresh: call.isFresh, errorText: transfer.errorText)
-        let isPrepared = shim_easy_prepare(easy, &attempt, Unmanaged.passUnretained(transfer).toOpaque())
-        guard isPrepared, shim_multi_add(multi, easy) else {
-            return attemptEnded(call, .local(.setting), code: CURLE_FAILED_INIT)
-        }
         arm(call)
         tell(.attemptBegan, call)
+        if let failure = transport?.begin(transfer) { attemptEnded(call, .local(failure), code: 0) }
     }
 
-    private func collectEnded() {
-        var code = CURLE_OK
-        while let transfer = Transfer.of(shim_multi_next_ended(multi, &code)) {
-            attemptEnded(transfer.call, attemptResult(code, of: transfer), code: code)
-        }
-    }
-
-    private func attemptEnded(_ call: Call, _ result: CallMachine.AttemptResult, code: CURLcode) {
+    private func attemptEnded(_ call: Call, _ result: CallMachine.AttemptResult, code: Int32) {
         guard let transfer = call.transfer else { return }
         detach(transfer)
         note(call, transfer, result, code: code)
@@ -512,7 +475,7 @@ public final class Engine {
     }
 
     /// Writes down how an attempt ended, and makes the outcome that the strategy sees.
-    private func note(_ call: Call, _ transfer: Transfer, _ result: CallMachine.AttemptResult, code: CURLcode) {
+    private func note(_ call: Call, _ transfer: Transfer, _ result: CallMachine.AttemptResult, code: Int32) {
         var cause = NetworkExceptionCause.none
         switch result {
         case .vetoed(isSafe: true) where call.machine.mayReconnect:
@@ -529,7 +492,7 @@ public final class Engine {
             AttemptRecord(
                 status: cause == .none ? transfer.status : 0, cause: cause, decision: nil,
                 startedAt: call.attemptStartedAt - call.startedAt, endedAt: now - call.startedAt,
-                reconnects: call.reconnects, curlCode: Int32(code.rawValue), number: Int32(call.records.count + 1), exceptionNumber: cause == .none ? 0 : call.exceptions))
+                reconnects: call.reconnects, curlCode: code, number: Int32(call.records.count + 1), exceptionNumber: cause == .none ? 0 : call.exceptions))
         call.reconnects = 0
         call.outcome = cause == .none ? Outcome(status: transfer.status, headers: call.head.list) : Outcome(exception: cause)
         call.outcome.isRequestUnsafe = call.request.isUnsafe
@@ -541,72 +504,18 @@ public final class Engine {
         starting.opened(transfer.call)
     }
 
-    /// Takes the transfer out of libcurl; its handle goes back into the pool.
+    /// Takes the transfer out of the transport.
     private func detach(_ transfer: Transfer) {
         guard !transfer.isDetached else { return }
         transfer.isDetached = true
         transfer.open()
         starting.ended()
         hasMoreToDo = true
-        guard let easy = transfer.takeHandle() else { return }
-        shim_multi_remove(multi, easy)
-        if idleHandles.count < 64 { idleHandles.append(easy) } else { curl_easy_cleanup(easy) }
+        transport?.end(transfer)
     }
 
     private func drop(_ transfer: inout Transfer?) {
         if let dropped = transfer { detach(dropped) }
         transfer = nil
     }
-
-    private func owner(of descriptor: Int32) -> Transfer? {
-        let index = Int(descriptor)
-        return owners.indices.contains(index) ? owners[index] : nil
-    }
-
-    fileprivate func watch(_ transfer: Transfer?, _ descriptor: Int32, _ what: Int32) {
-        let index = Int(descriptor)
-        while owners.count <= index { owners.append(nil) }
-        if what == 0 {
-            owners[index]?.socket = -1
-            owners[index] = nil
-            shim_epoll_forget(epoll, descriptor)
-        } else {
-            let isNew = owners[index] == nil
-            owners[index] = transfer
-            transfer?.socket = descriptor
-            _ = shim_epoll_watch(epoll, descriptor, what, isNew)
-        }
-    }
-
-    fileprivate func setCurlTimer(milliseconds: Int) {
-        if milliseconds < 0 {
-            timers.remove(curlTimer)
-        } else {
-            timers.set(curlTimer, due: now + Int64(milliseconds) * 1_000_000)
-        }
-    }
-
-    fileprivate func curlTimerFired() {
-        shim_multi_timeout(multi)
-        collectEnded()
-    }
 }
-
-/// libcurl's own timer.
-private final class CurlTimer: TimerEntry {
-    unowned(unsafe) var engine: Engine?
-
-    override func fire(now: Int64) {
-        engine?.curlTimerFired()
-    }
-}
-
-private let multiCallbacks = shim_multi_callbacks(
-    watch: { engine, transfer, descriptor, what in
-        guard let engine else { return }
-        Unmanaged<Engine>.fromOpaque(engine).takeUnretainedValue().watch(Transfer.of(transfer), descriptor, what)
-    },
-    set_timer: { engine, milliseconds in
-        guard let engine else { return }
-        Unmanaged<Engine>.fromOpaque(engine).takeUnretainedValue().setCurlTimer(milliseconds: milliseconds)
-    })

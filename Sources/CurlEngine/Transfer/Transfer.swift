@@ -4,11 +4,11 @@ import RetryCore
 /// One attempt: a libcurl handle, and what has come back so far. Only the holder of the loop touches it.
 final class Transfer {
     unowned(unsafe) let call: Call
-    /// libcurl's handle, lent by the engine's pool; nil once it has gone back.
-    private(set) var easy: UnsafeMutableRawPointer?
+    /// What the transport works with.
+    var easy: UnsafeMutableRawPointer?
     /// What libcurl has to say of a failure.
     let errorText: UnsafeMutablePointer<CChar>?
-    /// It is not libcurl's any more.
+    /// It is not the transport's any more.
     var isDetached = false
 
     /// The header lines of the last message, as they came.
@@ -32,9 +32,8 @@ final class Transfer {
 
     private var headerLines = 0
 
-    init(call: Call, easy: UnsafeMutableRawPointer?, now: Int64) {
+    init(call: Call, now: Int64) {
         self.call = call
-        self.easy = easy
         errorText = shim_allocate(Int(CURL_ERROR_SIZE))?.bindMemory(to: CChar.self, capacity: Int(CURL_ERROR_SIZE))
         errorText?.pointee = 0
         lastActivity = now
@@ -57,13 +56,6 @@ final class Transfer {
     /// The status of the last status line; 0 before there is one.
     private(set) var status: Int32 = 0
 
-    /// Gives libcurl's handle back; nil if that has happened.
-    func takeHandle() -> UnsafeMutableRawPointer? {
-        defer { easy = nil }
-        return easy
-    }
-
-
     // MARK: - What libcurl tells
 
     /// libcurl is about to send the request. The second time, it means to send it again on a connection of its own
@@ -77,11 +69,11 @@ final class Transfer {
 
     func receive(header line: UnsafePointer<CChar>, _ count: Int) -> Bool {
         touch()
-        if count >= 5, line[0] == 0x48, line[1] == 0x54, line[2] == 0x54, line[3] == 0x50, line[4] == 0x2F {
-            // "HTTP/": a new message. What a 1xx response had is not the final one's (B7).
+        if let status = Self.status(line, count) {
+            // A new message. What a 1xx response had is not the final one's (B7).
             head.count = 0
             headerLines = 0
-            status = easy.map { Int32(clamping: shim_easy_status($0)) } ?? 0
+            self.status = status
         }
         headerLines += 1
         guard headerLines <= call.settings.maxHeaderLines, head.count + count <= call.settings.maxHeaderBytes else {
@@ -93,6 +85,16 @@ final class Transfer {
             return false
         }
         return true
+    }
+
+    /// The status, if the line is a status line.
+    private static func status(_ line: UnsafePointer<CChar>, _ count: Int) -> Int32? {
+        var text = ByteCursor(start: UnsafeRawPointer(line).assumingMemoryBound(to: UInt8.self), count: count)
+        guard text.take("HTTP/") else { return nil }
+        while !text.isAtEnd, !text.take(UInt8(ascii: " ")) { _ = text.next() }
+        var status: Int32 = 0
+        for _ in 0..<3 { status = status * 10 + Int32(text.takeDigit() ?? 0) }
+        return status
     }
 
     func receive(body data: UnsafePointer<CChar>, _ count: Int) -> Bool {

@@ -1,0 +1,133 @@
+import CShims
+import RetryCore
+
+/// libcurl, driven by its sockets: `curl_multi_socket_action` over epoll.
+final class CurlTransport: Transport {
+    private static let maximumIdleHandles = 64
+
+    private let settings: EngineSettings
+    private unowned(unsafe) let engine: Engine
+    private let epoll: Int32
+    private let wakeup: Int32
+    /// Nil only while it is being made.
+    private var multi: OpaquePointer?
+    private var idleHandles: [UnsafeMutableRawPointer] = []
+    /// By descriptor: the transfer that uses it.
+    private var owners: [Transfer?] = []
+    /// When libcurl wants to be called although no socket is ready; `Int64.max`: not at all.
+    private var due = Int64.max
+
+    init(settings: EngineSettings, engine: Engine) throws(Engine.SetupFailure) {
+        guard shim_curl_setup() else { throw .exhausted }
+        self.settings = settings
+        self.engine = engine
+        epoll = shim_epoll_new()
+        wakeup = shim_eventfd_new()
+        guard epoll >= 0, wakeup >= 0, shim_epoll_watch(epoll, wakeup, Int32(SHIM_READABLE), true) else {
+            throw .exhausted
+        }
+        var transfers = transferCallbacks
+        shim_transfer_set_callbacks(&transfers)
+        var callbacks = multiCallbacks
+        multi = shim_multi_new(&callbacks, Unmanaged.passUnretained(self).toOpaque())
+        guard multi != nil else { throw .outOfMemory }
+    }
+
+    deinit {
+        if let multi { shim_multi_free(multi) }
+        for easy in idleHandles { curl_easy_cleanup(easy) }
+        shim_close(epoll)
+        shim_close(wakeup)
+    }
+
+    func begin(_ transfer: Transfer) -> LocalFailure? {
+        guard let easy = idleHandles.popLast() ?? curl_easy_init() else { return .outOfMemory }
+        transfer.easy = easy
+        var attempt = transfer.call.request.attempt(
+            settings, fresh: transfer.call.isFresh, errorText: transfer.errorText)
+        let isPrepared = shim_easy_prepare(easy, &attempt, Unmanaged.passUnretained(transfer).toOpaque())
+        return isPrepared && shim_multi_add(multi, easy) ? nil : .setting
+    }
+
+    func end(_ transfer: Transfer) {
+        guard let easy = transfer.easy else { return }
+        shim_multi_remove(multi, easy)
+        transfer.easy = nil
+        if idleHandles.count < Self.maximumIdleHandles { idleHandles.append(easy) } else { curl_easy_cleanup(easy) }
+    }
+
+    func wait(nanoseconds: Int64) {
+        var ready: [64 of shim_ready] = .init(repeating: shim_ready())
+        var span = ready.mutableSpan
+        let timeout = timeoutMilliseconds(nanoseconds)
+        let count = span.withUnsafeMutableBufferPointer { shim_epoll_wait(epoll, $0.baseAddress, 64, timeout) }
+        engine.readClock()
+        for index in 0..<Int(count) {
+            let event = ready[index]
+            if event.descriptor == wakeup {
+                shim_eventfd_clear(wakeup)
+            } else {
+                owner(of: event.descriptor)?.touch()
+                shim_multi_ready(multi, event.descriptor, event.what)
+            }
+        }
+        if due <= engine.now {
+            due = .max
+            shim_multi_timeout(multi)
+        }
+    }
+
+    /// Rounded up, so that no timer is early (M5), and at most an hour.
+    private func timeoutMilliseconds(_ nanoseconds: Int64) -> Int32 {
+        let wait = min(nanoseconds, due == .max ? .max : max(due - engine.now, 0))
+        return Int32(clamping: min(wait / 1_000_000 + (wait % 1_000_000 > 0 ? 1 : 0), 3_600_000))
+    }
+
+    func takeEnded() -> EndedTransfer? {
+        var code = CURLE_OK
+        guard let transfer = Transfer.of(shim_multi_next_ended(multi, &code)) else { return nil }
+        return EndedTransfer(
+            transfer: transfer, result: attemptResult(code, of: transfer), code: Int32(code.rawValue))
+    }
+
+    func wake() {
+        shim_eventfd_signal(wakeup)
+    }
+
+    // MARK: - What libcurl tells
+
+    private func owner(of descriptor: Int32) -> Transfer? {
+        let index = Int(descriptor)
+        return owners.indices.contains(index) ? owners[index] : nil
+    }
+
+    fileprivate func watch(_ transfer: Transfer?, _ descriptor: Int32, _ what: Int32) {
+        let index = Int(descriptor)
+        while owners.count <= index { owners.append(nil) }
+        if what == 0 {
+            owners[index]?.socket = -1
+            owners[index] = nil
+            shim_epoll_forget(epoll, descriptor)
+        } else {
+            let isNew = owners[index] == nil
+            owners[index] = transfer
+            transfer?.socket = descriptor
+            _ = shim_epoll_watch(epoll, descriptor, what, isNew)
+        }
+    }
+
+    fileprivate func setTimer(milliseconds: Int) {
+        due = milliseconds < 0 ? .max : engine.now + Int64(min(milliseconds, 3_600_000)) * 1_000_000
+    }
+}
+
+private let multiCallbacks = shim_multi_callbacks(
+    watch: { transport, transfer, descriptor, what in
+        guard let transport else { return }
+        Unmanaged<CurlTransport>.fromOpaque(transport).takeUnretainedValue()
+            .watch(Transfer.of(transfer), descriptor, what)
+    },
+    set_timer: { transport, milliseconds in
+        guard let transport else { return }
+        Unmanaged<CurlTransport>.fromOpaque(transport).takeUnretainedValue().setTimer(milliseconds: milliseconds)
+    })

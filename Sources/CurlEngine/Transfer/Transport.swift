@@ -1,0 +1,28 @@
+import RetryCore
+
+/// Carries attempts to their servers. The engine drives one; libcurl is one, and tests have another.
+///
+/// All but `wake` belongs to the holder of the loop. While it waits, it calls the transfers' `receive…` functions.
+protocol Transport: AnyObject {
+    /// Begins an attempt. Nil: it is under way; else how it ended at once.
+    func begin(_ transfer: Transfer) -> LocalFailure?
+
+    /// Drops an attempt, whether or not it has ended.
+    func end(_ transfer: Transfer)
+
+    /// Waits until something happens, but at most so many nanoseconds, and lets it happen.
+    func wait(nanoseconds: Int64)
+
+    /// The next attempt that has ended by itself.
+    func takeEnded() -> EndedTransfer?
+
+    /// Ends a `wait` that another thread is in, or the next one.
+    func wake()
+}
+
+struct EndedTransfer {
+    unowned(unsafe) let transfer: Transfer
+    let result: CallMachine.AttemptResult
+    /// libcurl's own; 0 if all was well.
+    let code: Int32
+}
