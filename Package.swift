@@ -58,6 +58,7 @@ let package = Package(
         // What the test targets share.
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .testTarget(name: "RetryCoreTests", dependencies: ["RetryCore", "TestSupport"]),
+        .testTarget(name: "CurlEngineTests", dependencies: ["CurlEngine", "RetryCore", "CShims"]),
         .testTarget(
             name: "BoxRetryTests", dependencies: ["BoxRetry", "CurlEngine", "RetryCore", "CBoxRetry", "TestSupport"]),
     ]

@@ -222,7 +222,11 @@ extension ClientHandle {
         var strategy = strategy
         if let pointer = request.strategy { strategy = try StrategyHandle.retained(pointer, "strategy").strategy }
         let cancel: CancelSwitch?
-        if let pointer = request.cancel { cancel = try CancelHandle.retained(pointer, "cancel").cancelSwitch } else { cancel = nil }
+        if let pointer = request.cancel {
+            cancel = try CancelHandle.retained(pointer, "cancel").cancelSwitch
+        } else {
+            cancel = nil
+        }
         return Call(
             engine: engine, request: try RequestCopy.checked(request), strategy: strategy, settings: settings,
             delivery: try delivery(request), cancelSwitch: cancel, userPointer: request.user_pointer)

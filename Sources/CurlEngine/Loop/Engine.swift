@@ -370,6 +370,11 @@ public final class Engine {
                 attemptNumber: Int32(call.records.count + (isRunning ? 1 : 0)), record: record, ending: ending))
     }
 
+    /// For whoever holds the loop, or before anybody does.
+    func schedule(_ entry: TimerEntry, at time: Int64) {
+        timers.set(entry, due: time)
+    }
+
     func timerFired(_ call: Call, now: Int64) {
         if call.hasDeadline, clock.boottime.nanoseconds >= call.deadline.nanoseconds {
             return perform(call.machine.deadlinePassed(), call)
@@ -492,9 +497,11 @@ public final class Engine {
             AttemptRecord(
                 status: cause == .none ? transfer.status : 0, cause: cause, decision: nil,
                 startedAt: call.attemptStartedAt - call.startedAt, endedAt: now - call.startedAt,
-                reconnects: call.reconnects, curlCode: code, number: Int32(call.records.count + 1), exceptionNumber: cause == .none ? 0 : call.exceptions))
+                reconnects: call.reconnects, curlCode: code, number: Int32(call.records.count + 1),
+                exceptionNumber: cause == .none ? 0 : call.exceptions))
         call.reconnects = 0
-        call.outcome = cause == .none ? Outcome(status: transfer.status, headers: call.head.list) : Outcome(exception: cause)
+        call.outcome =
+            cause == .none ? Outcome(status: transfer.status, headers: call.head.list) : Outcome(exception: cause)
         call.outcome.isRequestUnsafe = call.request.isUnsafe
         call.outcome.request = UnsafeRawPointer(call.request.description)
     }

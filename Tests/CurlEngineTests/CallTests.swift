@@ -1,0 +1,161 @@
+import RetryCore
+import Testing
+
+@testable import CurlEngine
+
+/// Whole calls through the engine, in virtual time and without jitter.
+@Suite struct CallTests {
+    @Test("B10: a response is the end of a call, with its headers and body") func success() throws {
+        let scene = try Scene(.status(200, "Content-Type: text/plain", body: "hello"))
+        let result = try scene.perform()
+        #expect(result.ending == .response)
+        #expect(result.status == 200)
+        #expect(result.bodyText == "hello")
+        #expect(result.headerList.count == 1)
+        #expect(result.records.count == 1)
+    }
+
+    @Test("F1, F2, F7: Retry-After is the wait") func retryAfter() throws {
+        let rateLimited = try Scene(.status(429, "retry-after: 7"), .status(200)).perform()
+        #expect(rateLimited.waits == [7])
+        let accepted = try Scene(.status(202, "retry-after: 7"), .status(200)).perform()
+        #expect(accepted.waits == [7] && accepted.records.count == 2)
+        let atOnce = try Scene(.status(503, "Retry-After: 0"), .status(200)).perform()
+        #expect(atOnce.waits == [0])
+    }
+
+    @Test("B7: a 1xx response does not lend its headers to the final one") func informational() throws {
+        let script = Script(events: [
+            (0, .head("HTTP/1.1 103 Early Hints\r\n")), (0, .head("Retry-After: 9\r\n")), (0, .head("\r\n")),
+            (0, .head("HTTP/1.1 503 Busy\r\n")), (0, .head("\r\n")), (0, .end(.response)),
+        ])
+        #expect(try Scene(script, .status(200)).perform().waits == [2])
+    }
+
+    @Test("F14, B10: when the attempts are used up, the last response and each attempt's record are there")
+    func exhausted() throws {
+        let scene = try Scene(
+            .status(503, body: "one"), .status(500), .exception(.receive), .status(503), .status(502, body: "last"))
+        let result = try scene.perform()
+        #expect(result.ending == .response)
+        #expect(result.status == 502)
+        #expect(result.bodyText == "last")
+        #expect(result.records.map(\.status) == [503, 500, 0, 503, 502])
+        #expect(result.records.map(\.exceptionNumber) == [0, 0, 1, 0, 0])
+        #expect(
+            result.records.map { $0.decision?.reason } == [
+                .serverError, .serverError, .networkException, .serverError, .attemptsExhausted,
+            ])
+        #expect(result.waits == [2, 4, 2, 16])
+    }
+
+    @Test("B4, M4: exceptions have their own progression, and end the call with their cause") func exceptions() throws {
+        let scene = try Scene(.exception(.connect))
+        let result = try scene.perform()
+        #expect(result.ending == .exception(.connect))
+        #expect(result.status == 0)
+        #expect(result.waits == [2, 4])
+    }
+
+    @Test("B13: after an exception the next attempt uses a new connection, after a response not") func fresh() throws {
+        let scene = try Scene(.exception(.receive), .status(503), .status(200))
+        _ = try scene.perform()
+        #expect(scene.transport.begun.map(\.fresh) == [false, true, false])
+    }
+
+    @Test("B13: a vetoed sending of an idempotent request is a reconnect: at once, once, and no attempt")
+    func reconnect()
+        throws
+    {
+        let veto = Script(events: [(0.5, .end(.vetoed(isSafe: true)))])
+        let scene = try Scene(veto, .status(200))
+        let result = try scene.perform()
+        #expect(result.status == 200)
+        #expect(result.records.count == 1)
+        #expect(result.records[0].reconnects == 1)
+        #expect(result.records[0].startedAt == 0)
+        #expect(scene.transport.begun.map(\.at) == [0, 0.5])
+        #expect(scene.transport.begun.map(\.fresh) == [false, true])
+
+        let twice = try Scene(veto, veto, .status(200)).perform()
+        #expect(twice.records.map(\.cause) == [.receive, .none])
+        #expect(twice.records.map(\.reconnects) == [1, 0])
+    }
+
+    @Test("B13: a vetoed sending of a POST is an exception") func vetoedPost() throws {
+        let veto = Script(events: [(0, .end(.vetoed(isSafe: false)))])
+        let result = try Scene(veto, .status(200)).perform(method: "POST", body: "x")
+        #expect(result.records.map(\.cause) == [.receive, .none])
+        #expect(result.waits == [2])
+    }
+
+    @Test("F9, F35, B11: a wait beyond the deadline is not begun") func deadline() throws {
+        let atOnce = try Scene(.status(503, "Retry-After: 3600")).perform { $0.deadline = 60_000 }
+        #expect(atOnce.ending == .response && atOnce.status == 503 && atOnce.records.count == 1)
+        #expect(atOnce.records[0].decision?.reason == .deadline)
+        let later = try Scene(.status(503, after: 1)).perform { $0.deadline = 5_000 }
+        #expect(later.waits == [2])
+        #expect(later.lastEnd == 4)
+    }
+
+    @Test("F34, B11: an attempt gets what is left of the deadline, never no limit") func deadlineInAttempt() throws {
+        let scene = try Scene(.status(503, "Retry-After: 0", after: 0.095), .silence)
+        let result = try scene.perform { $0.deadline = 100 }
+        #expect(result.ending == .deadline)
+        #expect(scene.clock.monotonic.seconds == 0.1)
+        #expect(scene.transport.begun.count == 2)
+    }
+
+    @Test("B9, B14: a failing strategy ends the call, with the last response") func failingStrategy() throws {
+        let result = try Scene(.status(503, body: "x")).perform(strategy: Failing())
+        #expect(result.ending == .callbackFailed)
+        #expect(result.status == 503 && result.bodyText == "x")
+    }
+
+    @Test("B15: an error's body is cut off at its limit, and a success's ends the call") func limits() throws {
+        let error = try Scene(.status(404, body: "0123456789")).perform { $0.errorBodyLimit = 4 }
+        #expect(error.ending == .response && error.bodyText == "0123" && error.isBodyCutOff)
+        let exact = try Scene(.status(200, body: "0123")).perform { $0.bodyLimit = 4 }
+        #expect(exact.bodyText == "0123" && !exact.isBodyCutOff)
+        let success = try Scene(.status(200, body: "0123456789")).perform { $0.bodyLimit = 4 }
+        #expect(success.ending == .local(.responseTooLarge))
+        #expect(success.records.count == 1)
+    }
+
+    @Test("response headers are bounded in number and in bytes") func headerLimits() throws {
+        let many = try Scene(.status(200, "A: 1", "B: 2", "C: 3")).perform { $0.maxHeaderLines = 3 }
+        #expect(many.ending == .local(.responseTooLarge))
+        let large = try Scene(.status(200, "A: 1234567890")).perform { $0.maxHeaderBytes = 20 }
+        #expect(large.ending == .local(.responseTooLarge))
+    }
+
+    @Test("events tell each step") func events() throws {
+        var seen: [String] = []
+        let scene = try Scene(.status(503), .exception(.send), .status(200)) { event in
+            seen.append("\(event.kind) \(event.attemptNumber)")
+        }
+        _ = try scene.perform()
+        #expect(
+            seen == [
+                "attemptBegan 1", "attemptEnded 1", "retryScheduled 1", "attemptBegan 2", "attemptEnded 2",
+                "retryScheduled 2", "attemptBegan 3", "attemptEnded 3", "callEnded 3",
+            ])
+    }
+}
+
+/// A custom strategy whose callback fails.
+private final class Failing: RetryStrategy {
+    var callsBack: Bool { false }
+    var retryBound: Int32? { nil }
+    func readRetryAfter(_ headers: HeaderList, clock: any Clock) -> RetryAfter { .absent }
+
+    func shouldRetry(
+        _ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32
+    ) throws(StrategyFailure) -> RetryAnswer {
+        throw StrategyFailure("it fails")
+    }
+
+    func retryAfter(_ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32, unitRandom: Double) -> Wait {
+        Wait(delay: 0, source: .custom)
+    }
+}

@@ -1,0 +1,160 @@
+import CShims
+import RetryCore
+
+@testable import CurlEngine
+
+/// What a pretend server does to one attempt: pieces of a response, each at its time, and an end.
+struct Script {
+    enum Event {
+        /// Bytes of the head, or of the body, arrive.
+        case head(String)
+        case body(String)
+        /// The attempt ends by itself.
+        case end(CallMachine.AttemptResult)
+        /// Somebody else does something.
+        case run(() -> Void)
+    }
+
+    /// Seconds since the attempt began.
+    var events: [(at: Double, event: Event)]
+    var sent = true
+
+    static func status(_ status: Int, _ headers: String..., body: String = "", after: Double = 0) -> Script {
+        let head: [(Double, Event)] =
+            [(after, .head("HTTP/1.1 \(status) Status\r\n"))] + headers.map { (after, .head($0 + "\r\n")) }
+            + [(after, .head("\r\n"))]
+        let tail: [(Double, Event)] =
+            (body.isEmpty ? [] : [(after, .body(body))]) + [(after, .end(.response))]
+        return Script(events: head + tail)
+    }
+
+    static func exception(_ cause: NetworkExceptionCause, after: Double = 0, sent: Bool = true) -> Script {
+        Script(events: [(after, .end(.exception(cause)))], sent: sent)
+    }
+
+    /// Nothing ever happens.
+    static var silence: Script { Script(events: []) }
+}
+
+/// Plays a script for each attempt, in virtual time: whoever waits on it advances the clock instead.
+final class ScriptedTransport: Transport {
+    let clock: ManualClock
+    private var scripts: [Script]
+    private var pending: [(due: Int64, transfer: Transfer, event: Script.Event)] = []
+    private var ended: [EndedTransfer] = []
+    unowned var engine: Engine?
+    /// Seconds of virtual time at which each attempt began, and whether it asked for a new connection.
+    private(set) var begun: [(at: Double, fresh: Bool)] = []
+
+    init(_ scripts: [Script], clock: ManualClock) {
+        self.scripts = scripts
+        self.clock = clock
+    }
+
+    func begin(_ transfer: Transfer) -> LocalFailure? {
+        begun.append((clock.monotonic.seconds, transfer.call.isFresh))
+        let script = scripts.count > 1 ? scripts.removeFirst() : scripts[0]
+        if script.sent { _ = transfer.maySend() }
+        let now = clock.monotonic
+        for (at, event) in script.events {
+            pending.append((now.advanced(bySeconds: at).nanoseconds, transfer, event))
+        }
+        return nil
+    }
+
+    func end(_ transfer: Transfer) {
+        pending.removeAll { $0.transfer === transfer }
+        ended.removeAll { $0.transfer === transfer }
+    }
+
+    func wait(nanoseconds: Int64) {
+        let now = clock.monotonic.nanoseconds
+        let next = pending.map(\.due).min() ?? .max
+        let until = min(next, nanoseconds > .max - now ? .max : now + nanoseconds)
+        guard until != .max else { fatalError("the engine waits for ever: nothing is going to happen") }
+        if until > now { _ = clock.advance(bySeconds: Double(until - now) / 1e9) }
+        engine?.readClock()
+        while let index = pending.firstIndex(where: { $0.due <= clock.monotonic.nanoseconds }) {
+            let (_, transfer, event) = pending.remove(at: index)
+            play(event, transfer)
+        }
+    }
+
+    private func play(_ event: Script.Event, _ transfer: Transfer) {
+        switch event {
+        case .head(let text): deliver(text, transfer) { transfer.receive(header: $0, $1) }
+        case .body(let text): deliver(text, transfer) { transfer.receive(body: $0, $1) }
+        case .end(let result): ended.append(EndedTransfer(transfer: transfer, result: result, code: 0))
+        case .run(let body): body()
+        }
+    }
+
+    /// What libcurl makes of a callback that says stop.
+    private func deliver(_ text: String, _ transfer: Transfer, _ receive: (UnsafePointer<CChar>, Int) -> Bool) {
+        guard !text.withCString({ receive($0, text.utf8.count) }) else { return }
+        pending.removeAll { $0.transfer === transfer }
+        ended.append(
+            EndedTransfer(transfer: transfer, result: attemptResult(CURLE_WRITE_ERROR, of: transfer), code: 23))
+    }
+
+    func takeEnded() -> EndedTransfer? {
+        ended.isEmpty ? nil : ended.removeFirst()
+    }
+
+    func wake() {}
+}
+
+/// A client in virtual time, with a scripted server.
+final class Scene {
+    let clock = ManualClock()
+    let transport: ScriptedTransport
+    let engine: Engine
+    private(set) var call: Call?
+
+    init(_ scripts: Script..., onEvent: ((EngineEvent) -> Void)? = nil) throws {
+        transport = ScriptedTransport(scripts, clock: clock)
+        var settings = EngineSettings()
+        settings.onEvent = onEvent
+        engine = try Engine(settings: settings, clock: clock, transport: transport)
+        transport.engine = engine
+    }
+
+    /// Performs a call, without jitter.
+    func perform(
+        method: String = "GET", body: String? = nil, strategy: (any RetryStrategy)? = nil,
+        cancelSwitch: CancelSwitch? = nil, _ change: (inout CallSettings) -> Void = { _ in }
+    ) throws -> CallResult {
+        var settings = CallSettings()
+        change(&settings)
+        var options = BoxRetryOptions()
+        options.retryRandomizationFactor = 0
+        let request = method.withCString { method in
+            (body ?? "").withCString { bytes in
+                RequestCopy(
+                    method: method, url: "http://127.0.0.1/", headers: .empty, body: body == nil ? nil : bytes,
+                    bodyLength: body?.utf8.count ?? 0, safety: .byMethod, origin: 0, needsLookup: false)
+            }
+        }
+        guard let request else { throw Engine.SetupFailure.outOfMemory }
+        let call = Call(
+            engine: engine, request: request, strategy: strategy ?? BoxRetryStrategy(checked: options),
+            settings: settings, delivery: .none, cancelSwitch: cancelSwitch, userPointer: nil)
+        self.call = call
+        guard engine.perform(call), let result = engine.takeResult(of: call) else {
+            throw Engine.SetupFailure.exhausted
+        }
+        return result
+    }
+}
+
+extension CallResult {
+    /// Seconds between the end of an attempt and the beginning of the next.
+    var waits: [Double] {
+        zip(records, records.dropFirst()).map { Double($1.startedAt - $0.endedAt) / 1e9 }
+    }
+
+    var bodyText: String { String(decoding: body, as: UTF8.self) }
+
+    /// Seconds since the call began at which the last attempt ended.
+    var lastEnd: Double { Double(records.last?.endedAt ?? -1) / 1e9 }
+}

@@ -1,0 +1,45 @@
+import Testing
+
+@testable import CurlEngine
+
+@Suite struct TimerQueueTests {
+    @Test("whatever is set, moved and removed: entries come out in order, none early, none twice") func randomPrograms()
+    {
+        for seed in UInt64(1)...50 {
+            var random = Generator(state: seed)
+            var queue = TimerQueue()
+            let entries = (0..<200).map { _ in TimerEntry() }
+            var expected: [ObjectIdentifier: Int64] = [:]
+            for _ in 0..<2_000 {
+                let entry = entries.randomElement(using: &random) ?? entries[0]
+                if Int.random(in: 0..<4, using: &random) == 0 {
+                    queue.remove(entry)
+                    expected[ObjectIdentifier(entry)] = nil
+                } else {
+                    let due = Int64.random(in: 0..<1_000, using: &random)
+                    queue.set(entry, due: due)
+                    expected[ObjectIdentifier(entry)] = due
+                }
+                #expect(queue.count == expected.count)
+                #expect(queue.nextDue == expected.values.min())
+            }
+            #expect(queue.takeDue(now: -1) === nil)
+            var last = Int64.min
+            while let entry = queue.takeDue(now: .max) {
+                #expect(entry.due >= last && !entry.isWaiting)
+                #expect(expected.removeValue(forKey: ObjectIdentifier(entry)) == entry.due)
+                last = entry.due
+            }
+            #expect(expected.isEmpty)
+        }
+    }
+}
+
+private struct Generator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return state ^ (state >> 33)
+    }
+}
