@@ -306,9 +306,12 @@ public func boxretry_client_submit(
         if case .none = call.delivery { _ = try required(out, "out") }
         let callHandle = CallHandle(call)
         call.handle = Unmanaged.passRetained(callHandle).toOpaque()
+        // A callback gets the handle even if its owner has freed it.
+        if case .callback = call.delivery { _ = Unmanaged.passRetained(callHandle) }
         call.isUnowned = out == nil
         guard handle.engine.submit(call) else {
-            Unmanaged.passUnretained(callHandle).release()
+            CallHandle.release(call.handle)
+            if case .callback = call.delivery { CallHandle.release(call.handle) }
             throw .closed("client")
         }
         out?.pointee = OpaquePointer(Unmanaged.passUnretained(callHandle).toOpaque())
@@ -323,6 +326,7 @@ private func delivery(of request: boxretry_request) throws(Failure) -> Call.Deli
         shim_callback_enter()
         onComplete(context, call.handle.map { OpaquePointer($0) })
         shim_callback_leave()
+        CallHandle.release(call.handle)
         if call.isUnowned { CallHandle.release(call.handle) }
     }
 }

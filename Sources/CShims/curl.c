@@ -15,16 +15,20 @@
 
 /* --- Set-up --- */
 
-static pthread_once_t setup_once = PTHREAD_ONCE_INIT;
-static bool is_set_up;
+/* What the callbacks of a transfer are is the same for all of them. */
+static shim_transfer_callbacks transfer_callbacks;
 
-static void setup(void) {
-  is_set_up =
-      curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK && curl_version_info(CURLVERSION_NOW)->version_num >= 0x075700;
-}
-
-bool shim_curl_setup(void) {
-  pthread_once(&setup_once, setup);
+bool shim_curl_setup(const shim_transfer_callbacks *callbacks) {
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  static bool is_set_up, was_tried;
+  pthread_mutex_lock(&mutex);
+  if (!was_tried) {
+    was_tried = true;
+    transfer_callbacks = *callbacks;
+    is_set_up = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK &&
+                curl_version_info(CURLVERSION_NOW)->version_num >= 0x075700;
+  }
+  pthread_mutex_unlock(&mutex);
   return is_set_up;
 }
 
@@ -113,13 +117,6 @@ void *shim_multi_next_ended(shim_multi *multi, CURLcode *code) {
 
 /* --- Easy --- */
 
-/* What the callbacks of a transfer are is the same for all of them. */
-static shim_transfer_callbacks transfer_callbacks;
-
-void shim_transfer_set_callbacks(const shim_transfer_callbacks *callbacks) {
-  transfer_callbacks = *callbacks;
-}
-
 static int on_may_send(void *transfer, char *peer, char *local, int peer_port, int local_port) {
   (void)peer;
   (void)local;
@@ -183,6 +180,7 @@ bool shim_easy_prepare(CURL *easy, const shim_attempt *attempt, void *transfer) 
   SET(CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
   SET(CURLOPT_OPENSOCKETDATA, transfer);
 
+  SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   SET(CURLOPT_PROTOCOLS_STR, "http,https");
   SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
   SET(CURLOPT_FOLLOWLOCATION, 0L);

@@ -39,9 +39,6 @@ typedef struct shim_transfer_callbacks {
   void (*opening)(void *transfer, bool exhausted); /* look-up over; a socket is opened, or there are no descriptors */
 } shim_transfer_callbacks;
 
-/* Once, before the first transfer. */
-void shim_transfer_set_callbacks(const shim_transfer_callbacks *callbacks);
-
 /* An attempt. The strings, headers and body must live as long as the transfer. */
 typedef struct shim_attempt {
   const char *method;
@@ -69,7 +66,7 @@ const char *shim_easy_text(CURLcode code);
  * whether the host is a name that has to be looked up. */
 bool shim_url_check(const char *url, uint64_t *origin, bool *needs_lookup);
 
-/* Once for each process; false if libcurl is too old or cannot be set up. */
-bool shim_curl_setup(void);
+/* Before the first transfer; only the first call counts. False if libcurl is too old or cannot be set up. */
+bool shim_curl_setup(const shim_transfer_callbacks *callbacks);
 
 #endif

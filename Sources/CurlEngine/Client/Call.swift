@@ -21,11 +21,12 @@ public final class Call: TimerEntry {
     /// The next attempt is to use a new connection.
     var isFresh = false
     var attemptStartedAt: Int64 = 0
+    /// The same on CLOCK_BOOTTIME, on which the resource time runs (M6).
+    var attemptStartedBoot: Int64 = 0
     var outcome = Outcome(status: 0)
     var decision: Decision?
     /// What the last attempt brought.
-    var head = ResponseHead(shim_buffer())
-    var body = shim_buffer()
+    private(set) var received = (head: ResponseHead(shim_buffer()), body: shim_buffer())
     var records: [AttemptRecord] = []
     var reconnects: Int32 = 0
     var exceptions: Int32 = 0
@@ -75,30 +76,30 @@ public final class Call: TimerEntry {
     }
 
     deinit {
-        head.free()
-        shim_buffer_free(&body)
+        freeReceived()
     }
 
     /// Keeps what an attempt brought, in place of what the one before did.
     func keep(_ transfer: Transfer) {
-        head.free()
-        shim_buffer_free(&body)
+        freeReceived()
         let buffers = transfer.takeBuffers()
-        head = ResponseHead(buffers.head)
-        body = buffers.body
+        received = (ResponseHead(buffers.head), buffers.body)
+    }
+
+    private func freeReceived() {
+        received.head.free()
+        shim_buffer_free(&received.body)
     }
 
     func makeResult(_ ending: CallMachine.Ending) -> CallResult {
-        // Only what ended in a response, or in a callback that was asked about one, has one to show.
+        // Only what ended in a response, or in a callback that was asked about one, has one to show. Else what the last
+        // attempt brought stays here: a strategy may be looking at it on another thread.
         let hasResponse = ending == .response || ending == .callbackFailed
-        if !hasResponse {
-            head.free()
-            shim_buffer_free(&body)
-        }
-        defer { (head, body) = (ResponseHead(shim_buffer()), shim_buffer()) }
+        var brought = (head: ResponseHead(shim_buffer()), body: shim_buffer())
+        if hasResponse { swap(&brought, &received) }
         return CallResult(
-            ending: ending, status: hasResponse ? records.last?.status ?? 0 : 0, head: head, body: body,
-            isBodyCutOff: hasResponse && (transfer?.isBodyCutOff ?? false), records: records,
+            ending: ending, status: hasResponse ? records.last?.status ?? 0 : 0, head: brought.head,
+            body: brought.body, isBodyCutOff: hasResponse && (transfer?.isBodyCutOff ?? false), records: records,
             url: shim_copy_string(request.url), userPointer: userPointer)
     }
 

@@ -354,6 +354,7 @@ public final class Engine {
     }
 
     private func decided(_ call: Call) {
+        guard call.machine.state == .deciding else { return }  // It was cancelled meanwhile.
         if !call.records.isEmpty { call.records[call.records.count - 1].decision = call.decision }
         tell(.attemptEnded, call, call.records.last)
         perform(call.machine.decided(call.decision), call)
@@ -384,7 +385,7 @@ public final class Engine {
         case .attempting:
             guard let transfer = call.transfer else { return arm(call) }
             if call.request.bodyLength > 0 { transfer.lookAtKernel() }
-            if now >= saturated(call.attemptStartedAt, call.settings.resourceTimeout) {
+            if resourceTimeLeft(call) <= 0 {
                 attemptEnded(call, .exception(.timeoutResource), code: 0)
             } else if now >= saturated(transfer.lastActivity, call.settings.idleTimeout) {
                 attemptEnded(call, .exception(.timeoutIdle), code: 0)
@@ -401,8 +402,7 @@ public final class Engine {
         var due = Int64.max
         if let transfer = call.transfer {
             due = min(
-                saturated(transfer.lastActivity, call.settings.idleTimeout),
-                saturated(call.attemptStartedAt, call.settings.resourceTimeout))
+                saturated(transfer.lastActivity, call.settings.idleTimeout), saturated(now, resourceTimeLeft(call)))
             if call.request.bodyLength > 0, call.settings.idleTimeout != .max {
                 // What the kernel drains is only seen by looking.
                 due = min(due, now + max(call.settings.idleTimeout / 8, 1_000_000))
@@ -413,6 +413,12 @@ public final class Engine {
             due = min(due, saturated(now, left))
         }
         if due == .max { timers.remove(call) } else { timers.set(call, due: due) }
+    }
+
+    /// Nanoseconds of the attempt's resource time (M2); `Int64.max` if it has none.
+    private func resourceTimeLeft(_ call: Call) -> Int64 {
+        guard call.settings.resourceTimeout != .max else { return .max }
+        return call.settings.resourceTimeout - (clock.boottime.nanoseconds - call.attemptStartedBoot)
     }
 
     private func saturated(_ time: Int64, _ nanoseconds: Int64) -> Int64 {
@@ -465,7 +471,10 @@ public final class Engine {
     private func begin(_ call: Call) {
         let transfer = Transfer(call: call, now: now)
         call.transfer = transfer
-        if call.reconnects == 0 { call.attemptStartedAt = now }
+        if call.reconnects == 0 {
+            call.attemptStartedAt = now
+            call.attemptStartedBoot = clock.boottime.nanoseconds
+        }
         locked { stats.attempts += 1 }
         arm(call)
         tell(.attemptBegan, call)
@@ -501,7 +510,7 @@ public final class Engine {
                 exceptionNumber: cause == .none ? 0 : call.exceptions))
         call.reconnects = 0
         call.outcome =
-            cause == .none ? Outcome(status: transfer.status, headers: call.head.list) : Outcome(exception: cause)
+            cause == .none ? Outcome(status: transfer.status, headers: call.received.head.list) : Outcome(exception: cause)
         call.outcome.isRequestUnsafe = call.request.isUnsafe
         call.outcome.request = UnsafeRawPointer(call.request.description)
     }

@@ -22,7 +22,8 @@ func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.Attem
     case CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE:
         return .exception(.receive)
     case CURLE_OUT_OF_MEMORY:
-        return .local(.outOfMemory)
+        // libcurl says the same of a header line that is longer than it takes.
+        return .local(transfer.sendings > 0 && transfer.isReadingHead ? .responseTooLarge : .outOfMemory)
     case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
         CURLE_SSL_CRL_BADFILE, CURLE_FAILED_INIT, CURLE_UNKNOWN_OPTION, CURLE_BAD_FUNCTION_ARGUMENT,
         CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_NOT_BUILT_IN:

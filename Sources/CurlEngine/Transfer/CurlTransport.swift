@@ -18,7 +18,8 @@ final class CurlTransport: Transport {
     private var due = Int64.max
 
     init(settings: EngineSettings, engine: Engine) throws(Engine.SetupFailure) {
-        guard shim_curl_setup() else { throw .exhausted }
+        var transfers = transferCallbacks
+        guard shim_curl_setup(&transfers) else { throw .exhausted }
         self.settings = settings
         self.engine = engine
         epoll = shim_epoll_new()
@@ -26,8 +27,6 @@ final class CurlTransport: Transport {
         guard epoll >= 0, wakeup >= 0, shim_epoll_watch(epoll, wakeup, Int32(SHIM_READABLE), true) else {
             throw .exhausted
         }
-        var transfers = transferCallbacks
-        shim_transfer_set_callbacks(&transfers)
         var callbacks = multiCallbacks
         multi = shim_multi_new(&callbacks, Unmanaged.passUnretained(self).toOpaque())
         guard multi != nil else { throw .outOfMemory }

@@ -31,6 +31,8 @@ final class Transfer {
     private var unsentBytes: Int32 = 0
 
     private var headerLines = 0
+    /// Between the first header line and the empty one.
+    private(set) var isReadingHead = true
 
     init(call: Call, now: Int64) {
         self.call = call
@@ -76,6 +78,7 @@ final class Transfer {
             self.status = status
         }
         headerLines += 1
+        isReadingHead = count > 2
         guard headerLines <= call.settings.maxHeaderLines, head.count + count <= call.settings.maxHeaderBytes else {
             localFailure = .responseTooLarge
             return false
