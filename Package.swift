@@ -14,6 +14,8 @@ let swiftSettings: [SwiftSetting] = [
     .unsafeFlags(["-wmo", "-Xfrontend", "-function-sections"], shipped),
 ]
 
+let testSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+
 let cSettings: [CSetting] = [
     .unsafeFlags(["-std=gnu11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fvisibility=hidden"]),
     .unsafeFlags(["-ffunction-sections", "-fdata-sections", "-ftls-model=initial-exec"], shipped),
@@ -56,10 +58,13 @@ let package = Package(
             name: "BoxRetry", dependencies: ["RetryCore", "CurlEngine", "CShims", "CBoxRetry"],
             swiftSettings: swiftSettings, linkerSettings: linkerSettings),
         // What the test targets share.
-        .target(name: "TestSupport", path: "Tests/TestSupport"),
-        .testTarget(name: "RetryCoreTests", dependencies: ["RetryCore", "TestSupport"]),
-        .testTarget(name: "CurlEngineTests", dependencies: ["CurlEngine", "RetryCore", "CShims"]),
+.target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testSettings),
         .testTarget(
-            name: "BoxRetryTests", dependencies: ["BoxRetry", "CurlEngine", "RetryCore", "CBoxRetry", "TestSupport"]),
+            name: "CurlEngineTests", dependencies: ["CurlEngine", "RetryCore", "CShims"], swiftSettings: testSettings),
+        .testTarget(
+            name: "RetryCoreTests", dependencies: ["RetryCore", "TestSupport"], swiftSettings: testSettings),
+        .testTarget(
+            name: "BoxRetryTests", dependencies: ["BoxRetry", "CurlEngine", "RetryCore", "CBoxRetry", "TestSupport"],
+            swiftSettings: testSettings),
     ]
 )

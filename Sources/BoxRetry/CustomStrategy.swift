@@ -50,7 +50,7 @@ final class CallbackRetryStrategy: RetryStrategy {
             throw StrategyFailure(
                 action == BOXRETRY_ACTION_UNANSWERED
                     ? "should_retry returned without an answer"
-                    : "should_retry answered with something that is no answer")
+                    : "should_retry answered none of STOP, RETRY and REFRESH_TOKEN_AND_RETRY")
         }
     }
 

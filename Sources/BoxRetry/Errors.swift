@@ -63,7 +63,7 @@ struct Failure: Error {
     }
     static var closed: Failure { Failure(BOXRETRY_ERROR_CLOSED, "the clock was freed while this call waited on it") }
     static var ended: Failure { Failure(BOXRETRY_ERROR_ENDED, "loop: has already given its last decision") }
-    static var waitTimeout: Failure { Failure(BOXRETRY_ERROR_WAIT_TIMEOUT, "timeout_ms: has passed") }
+    static var waitTimeout: Failure { Failure(BOXRETRY_ERROR_WAIT_TIMEOUT, "timeout_ms has passed") }
 
     private init(_ error: Int, _ detail: StaticString) {
         self.init(error)

@@ -68,7 +68,7 @@ extension DelayHeaders {
             throw .invalidArgument("options", "delay_header_count", "must be at most 16")
         }
         guard let headers = options.delay_headers else {
-            throw .invalidArgument("options", "delay_headers", "is NULL, but has a count")
+            throw .invalidArgument("options", "delay_headers", "is NULL, but delay_header_count is not 0")
         }
         for header in UnsafeBufferPointer(start: headers, count: options.delay_header_count) {
             guard let name = header.name, append(name: name, unit: header.unit) else {

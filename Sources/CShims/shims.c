@@ -29,6 +29,9 @@ void shim_detail_set_integer(const char *argument, const char *field, const char
 void shim_detail_set_real(const char *argument, const char *field, const char *why, double value) {
   char text[32];
   snprintf(text, sizeof text, "%.9g", value);
+  /* The program's locale may have another decimal point. */
+  for (char *c = text; *c; c++)
+    if (!strchr("0123456789+-.einfa", *c)) *c = '.';
   set_detail(argument, field, why, text);
 }
 

@@ -35,11 +35,6 @@ import Testing
         }
     }
 
-    @Test("T5: NONE is a single attempt") func none() throws {
-        #expect(TokenRetryPolicy.none.maximumAttempts == 1)
-        try TokenRetryPolicy.none.validate()
-    }
-
     @Test("T5: what cannot be is refused, and the field named") func refused() {
         let changes: [(String, (inout TokenRetryPolicy) -> Void)] = [
             ("maximum_attempts", { $0.maximumAttempts = 0 }),

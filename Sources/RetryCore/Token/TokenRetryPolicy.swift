@@ -11,13 +11,6 @@ public struct TokenRetryPolicy {
 
     public init() {}
 
-    /// A single attempt.
-    public static var none: TokenRetryPolicy {
-        var policy = TokenRetryPolicy()
-        policy.maximumAttempts = 1
-        return policy
-    }
-
     /// Refuses what T5 refuses, and names the field.
     public func validate() throws(InvalidOption) {
         try InvalidOption.check("maximum_attempts", maximumAttempts, in: 1...Int32.max, "must be 1 or more")

@@ -151,7 +151,11 @@ static boxretry_error print_text(const boxretry_retry_options *options) {
   print_formula(options);
   boxretry_error error = print_table(&after_response, options);
   if (error == BOXRETRY_OK) error = print_table(&after_exception, options);
-  print_title("In one call, both kinds together", options->max_attempts, "max_attempts", options->max_attempts);
+  /* One more than retries after responses alone, where the last attempt may end in an exception (B5). */
+  const int32_t after_responses = options->max_attempts > 0 ? options->max_attempts - 1 : 0;
+  print_title("In one call, both kinds together",
+              options->max_retries_on_exception > 0 ? options->max_attempts : after_responses, "max_attempts",
+              options->max_attempts);
   return error;
 }
 
