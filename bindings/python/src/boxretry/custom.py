@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import weakref
 from abc import ABC, abstractmethod
@@ -104,6 +105,11 @@ def _retry_after(context: int, outcome: Any, attempt_number: int, delay_out: Any
 
 _should_retry_callback = _abi.ShouldRetryCallback(_should_retry)
 _retry_after_callback = _abi.RetryAfterCallback(_retry_after)
+
+# At the end of the interpreter ctypes would free their machine code, although a daemon thread may still be in C, on its
+# way to them: hence one reference more, which nobody gives back.
+for _callback in (_should_retry_callback, _retry_after_callback):
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(_callback))
 
 
 def custom_handle(strategy: CustomRetryStrategy) -> Handle:
