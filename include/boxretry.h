@@ -56,12 +56,13 @@ extern "C" {
  *    has preset to "failed". A callback must return: no longjmp, no exception may leave it. Functions that block
  *    refuse to run inside one (BOXRETRY_ERROR_IN_CALLBACK).
  * 7. Memory: what depends on what you pass in gives BOXRETRY_ERROR_OUT_OF_MEMORY when it cannot be had. Where there is
- *    none even for a handle of some hundred bytes, the process ends.
+ *    none even for the few kilobytes of a handle, the process ends.
  * 8. No argument that can be looked at (NULL, a number out of range, NaN, a wrong struct_size) crashes the library: it
  *    answers BOXRETRY_ERROR_INVALID_ARGUMENT and changes nothing. A pointer to something that is not what it says it
  *    is, or that was freed, is as fatal as anywhere in C.
  * 9. Threads: each section says who may use its handles at once. After fork() the child may only free the handles
- *    of its parent; everything else answers BOXRETRY_ERROR_FORKED. Handles made in the child work.
+ *    of its parent; everything else answers BOXRETRY_ERROR_FORKED. Handles made in the child work. (Do not use _Fork(),
+ *    of which nobody is told.)
  * ================================================================================================================== */
 
 /** No limit, for any time in milliseconds. */

@@ -18,7 +18,7 @@ extension Outcome {
     mutating func setRequest(_ pointer: UnsafePointer<boxretry_request>) throws(Failure) {
         let request = try boxretry_request.read(pointer, "request")
         guard let safety = RequestSafety(rawValue: request.retry_safety) else {
-            throw .invalidArgument("request", "retry_safety", "is none", is: Int64(request.retry_safety))
+            throw .invalidArgument("request", "retry_safety", "is no BOXRETRY_SAFETY_", is: Int64(request.retry_safety))
         }
         guard request.reserved == 0 else { throw .invalidArgument("request", "reserved", "must be 0") }
         guard request.body != nil || request.body_length == 0 else {

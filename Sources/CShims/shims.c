@@ -138,7 +138,15 @@ void shim_monitor_wake_all(shim_monitor *monitor) {
 }
 
 bool shim_monitor_wait_until(shim_monitor *monitor, int64_t monotonic_nanoseconds) {
-  if (monotonic_nanoseconds == INT64_MAX) return pthread_cond_wait(&monitor->condition, &monitor->mutex) == 0;
-  struct timespec until = timespec_of(monotonic_nanoseconds);
-  return pthread_cond_timedwait(&monitor->condition, &monitor->mutex, &until) != ETIMEDOUT;
+  /* A thread that was cancelled in here would keep the mutex for ever. */
+  int cancel_state, result;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+  if (monotonic_nanoseconds == INT64_MAX) {
+    result = pthread_cond_wait(&monitor->condition, &monitor->mutex);
+  } else {
+    const struct timespec until = timespec_of(monotonic_nanoseconds);
+    result = pthread_cond_timedwait(&monitor->condition, &monitor->mutex, &until);
+  }
+  pthread_setcancelstate(cancel_state, NULL);
+  return result != ETIMEDOUT;
 }

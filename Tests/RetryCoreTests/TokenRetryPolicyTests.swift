@@ -23,6 +23,12 @@ import Testing
         #expect(policy.delay(afterFailure: Int32.max, unitRandom: 0.5) > 1)
     }
 
+    @Test("T5: a tiny first delay grows, although the power alone would overflow") func tinyDelay() {
+        var policy = TokenRetryPolicy()
+        policy.initialDelay = 1e-308
+        #expect(abs(policy.delay(afterFailure: 1_026, unitRandom: 0.5) - 3.595386269724631) < 1e-9)
+    }
+
     @Test("T5: huge values saturate") func saturation() {
         var policy = TokenRetryPolicy()
         policy.initialDelay = 1e308

@@ -34,7 +34,10 @@ public struct TokenRetryPolicy {
     /// | 4 … 8   | 6.4       | 8            | 8        |
     public func delay(afterFailure failedAttempt: Int32, unitRandom: Double) -> Double {
         guard initialDelay > 0 else { return 0 }
-        let base = min(maximumDelay, initialDelay * multiplierPower(max(failedAttempt, 1) - 1))
+        // In two factors: the power may overflow where its product with a tiny delay does not.
+        let exponent = max(failedAttempt, 1) - 1
+        let power = initialDelay * multiplierPower(exponent / 2)
+        let base = min(maximumDelay, power * multiplierPower(exponent - exponent / 2))
         let spread = (1 - jitterRatio) + unitRandom * (2 * jitterRatio)
         return Delay.clamped(min(maximumDelay, base * spread))
     }

@@ -97,14 +97,6 @@ def test_every_function_is_there_under_its_name(header: Header) -> None:
         assert (function.restype, tuple(function.argtypes)) == _abi.DECLARED[name]
 
 
-def test_the_quick_function_is_the_same_one() -> None:
-    quick: Any = _abi.quick_retry_loop_next
-    ordinary: Any = _abi.boxretry_retry_loop_next
-    assert ctypes.cast(quick, c_void_p).value == ctypes.cast(ordinary, c_void_p).value
-    assert quick.argtypes == ordinary.argtypes
-    assert quick.restype == ordinary.restype
-
-
 def test_every_struct_has_its_fields_with_their_types(header: Header) -> None:
     for name, fields in header.structs.items():
         declared = dict(struct_of(name)._fields_)

@@ -146,13 +146,15 @@ class TokenRetryPolicy(Structure):
 
 _library_handle = _library.load()
 
-# The same library once more, called without giving up the interpreter's lock. To give it up and to take it again costs
-# as much as a short function does, and far more with several threads. But who keeps the lock while he blocks stops
-# every thread. So this is only for what is short, and neither blocks nor calls back: arithmetic, names, init
-# functions, and making, asking and freeing strategies and loops, as long as no custom strategy is asked. (A free
-# could call back, but this package sets no `context_free`. A question could wait for a manual clock's mutex, but
-# whoever holds that lets go without needing the interpreter.) The next decision of a loop exists both ways, because
-# only the loop knows whom it asks. The clocks go the ordinary way: they wait.
+# The same library once more, called without giving up the interpreter's lock. Giving it up and taking it again costs as
+# much as a short function does, and more with several threads. But who keeps the lock while he blocks stops every
+# thread, and may wait for one that waits for the lock. So this is for what is short and blocks on nothing: all but the
+# clocks.
+#
+# Making, asking and freeing strategies and loops is among it, although a custom strategy is Python code that is called
+# back and may do anything. It is called on the thread that asks, while the library holds no lock of its own, and in it
+# the interpreter's lock is given up and taken as in all Python code. The other way would even be wrong: between giving
+# up the lock and the call back, the interpreter may end (if this is a daemon thread), and calling back then crashes.
 _library_handle_quick = ctypes.PyDLL(_library_handle._name, handle=_library_handle._handle)
 
 #: Each function that is declared here, with the type of its result and those of its arguments.
@@ -168,7 +170,7 @@ def _function(name: str, result: type | None, *arguments: Any) -> _Function:
 
 
 def _quick(name: str, result: type | None, *arguments: Any) -> _Function:
-    """Declares a function that neither blocks nor calls back."""
+    """Declares a function that keeps the interpreter's lock: one that is short and does not block."""
     DECLARED[name] = (result, arguments)
     return _prototype(_library_handle_quick, name)
 
@@ -224,9 +226,7 @@ boxretry_backoff_delay = _quick("boxretry_backoff_delay", _Error, POINTER(RetryO
 boxretry_parse_retry_after = _quick("boxretry_parse_retry_after", _Error, c_char_p, c_int64, _SecondsOut)
 
 boxretry_retry_loop_new = _quick("boxretry_retry_loop_new", _Error, _Handle, POINTER(LoopOptions), _HandleOut)
-boxretry_retry_loop_next = _function("boxretry_retry_loop_next", _Error, _Handle, POINTER(Outcome), POINTER(Decision))
-#: For a loop that asks no custom strategy.
-quick_retry_loop_next = _prototype(_library_handle_quick, "boxretry_retry_loop_next")
+boxretry_retry_loop_next = _quick("boxretry_retry_loop_next", _Error, _Handle, POINTER(Outcome), POINTER(Decision))
 boxretry_retry_loop_free = _quick("boxretry_retry_loop_free", None, _Handle)
 
 boxretry_token_delay = _quick("boxretry_token_delay", _Error, POINTER(TokenRetryPolicy), c_int32, c_double, _SecondsOut)

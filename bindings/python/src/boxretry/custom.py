@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import weakref
 from abc import ABC, abstractmethod
@@ -69,7 +70,7 @@ _raised = _Raised()
 
 def retry_loop_next(loop: int, outcome: Any, decision: Any) -> int:
     """The library's boxretry_retry_loop_next(), for a loop with a custom strategy: raises what the strategy raises."""
-    _raised.exception = None  # Where a Ctrl-C came between the two lines below, once.
+    _raised.exception = None  # If a Ctrl-C once came between the two lines below.
     status: int = _abi.boxretry_retry_loop_next(loop, outcome, decision)
     exception, _raised.exception = _raised.exception, None
     if exception is not None:
@@ -91,7 +92,6 @@ def _should_retry(context: int, outcome: Any, attempt_number: int, action_out: A
             raise TypeError(f"should_retry() must return a bool or an Action, not {type(action).__name__}")
         action_out[0] = integer(action, "what should_retry() returned")
     except BaseException as exception:
-        action_out[0] = _abi.ACTION_UNANSWERED
         _raised.exception = exception
 
 
@@ -100,13 +100,16 @@ def _retry_after(context: int, outcome: Any, attempt_number: int, delay_out: Any
         delay = _strategies[context].retry_after(outcome_from_struct(outcome.contents), attempt_number)
         delay_out[0] = real(delay, "what retry_after() returned")
     except BaseException as exception:
-        delay_out[0] = _abi.DELAY_UNANSWERED
         _raised.exception = exception
 
 
-# These two are never freed: whatever thread is in them, they are there.
 _should_retry_callback = _abi.ShouldRetryCallback(_should_retry)
 _retry_after_callback = _abi.RetryAfterCallback(_retry_after)
+
+# At the end of the interpreter ctypes would free their machine code, although a daemon thread may still be in C, on its
+# way to them: hence one reference more, which nobody gives back.
+for _callback in (_should_retry_callback, _retry_after_callback):
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(_callback))
 
 
 def custom_handle(strategy: CustomRetryStrategy) -> Handle:

@@ -74,7 +74,7 @@ class RetryLoop(HandleOwner):
             self._next = retry_loop_next
         elif isinstance(strategy, RetryStrategy):
             strategy_handle = strategy._open_handle()
-            self._next = _abi.quick_retry_loop_next
+            self._next = _abi.boxretry_retry_loop_next
         else:
             raise TypeError(f"strategy: must be a strategy, not {type(strategy).__name__}")
         self._handle = new_handle(
