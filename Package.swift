@@ -58,7 +58,7 @@ let package = Package(
             name: "BoxRetry", dependencies: ["RetryCore", "CurlEngine", "CShims", "CBoxRetry"],
             swiftSettings: swiftSettings, linkerSettings: linkerSettings),
         // What the test targets share.
-.target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testSettings),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testSettings),
         .testTarget(
             name: "CurlEngineTests", dependencies: ["CurlEngine", "RetryCore", "CShims"], swiftSettings: testSettings),
         .testTarget(

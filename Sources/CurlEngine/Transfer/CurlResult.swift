@@ -26,7 +26,7 @@ func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.Attem
         return .local(transfer.sendings > 0 && transfer.isReadingHead ? .responseTooLarge : .outOfMemory)
     case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
         CURLE_SSL_CRL_BADFILE, CURLE_FAILED_INIT, CURLE_UNKNOWN_OPTION, CURLE_BAD_FUNCTION_ARGUMENT,
-        CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_NOT_BUILT_IN:
+        CURLE_URL_MALFORMAT, CURLE_NOT_BUILT_IN:
         return .local(.setting)
     default:
         return .exception(.protocol)
