@@ -6,9 +6,11 @@ import fcntl
 import json
 import os
 import pty
+import select
 import signal
 import subprocess
 import termios
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Callable
 
@@ -61,6 +63,8 @@ class Running:
 
         def in_child() -> None:
             fcntl.ioctl(2, termios.TIOCSCTTY, 0)
+            # Where the tests run in the background of a shell, it is ignored.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             if prepare is not None:
                 prepare()
 
@@ -102,6 +106,12 @@ class Running:
     def interrupt(self, number: int = signal.SIGINT) -> None:
         self.process.send_signal(number)
 
+    def holds_back(self, number: int) -> bool:
+        """Whether the tool's first thread has this signal blocked."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        mask = next(line.split()[1] for line in status.splitlines() if line.startswith("SigBlk:"))
+        return bool(int(mask, 16) & 1 << (number - 1))
+
     def finish(self) -> Run:
         """Waits for its end."""
         while self._read():
@@ -111,6 +121,7 @@ class Running:
 
     def _read(self) -> bool:
         """False once the tool has closed the terminal."""
+        assert select.select([self._terminal], [], [], 60)[0], f"nothing comes after {self.screen!r}"
         try:
             piece = os.read(self._terminal, 4096)
         except OSError:  # Linux says so when the other side is closed.

@@ -224,6 +224,7 @@ def test_body_limit(server: FaultServer) -> None:
     assert fetch_json("--body-limit=1001", url)["body_bytes"] == 1001
     answer = fetch_json("--body-limit=1000", url, exit_code=9)
     assert (answer["error"], answer["body_bytes"]) == ("response_too_large", 0)
+    assert answer["attempts"][0]["reason"] is None, "nobody was asked"
     assert fetch_json("--body-limit=none", url)["body_bytes"] == 1001
 
 

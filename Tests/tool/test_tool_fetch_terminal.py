@@ -102,6 +102,15 @@ def on_stdout(size: int) -> str:
     return "".join(f"{offset:015d}\n" for offset in range(0, size, 16))
 
 
+def test_the_time_of_a_line_is_that_of_its_attempt(server: FaultServer) -> None:
+    """Given attempts and a wait that take long, each line has the time of its own attempt."""
+    url = server.url("/seq/503,200", {"503.h": "Retry-After:0.03", "503.first": 20}, id=server.new_id())
+    run = on_terminal("--json", url)
+    took = [float(row.split()[1]) * 1000 for row in run.errors.splitlines()[1:]]
+    attempts = json_line(run.output)["attempts"]
+    assert took == pytest.approx([attempt["ended_ms"] - attempt["started_ms"] for attempt in attempts], abs=0.6)
+
+
 def test_json_and_table_are_on_different_streams(server: FaultServer) -> None:
     run = on_terminal("--json", server.url("/seq/200"))
     assert (json_line(run.output)["status"], len(rows_of(run.errors))) == (200, 1)
@@ -163,6 +172,7 @@ def test_a_signal_that_is_ignored_stays_ignored(server: FaultServer) -> None:
 
     with Running(NO_RETRIES, server.url("/seq/stall", id=mine), prepare=ignore) as running:
         server.seen(mine, requests=1)
+        assert not running.holds_back(signal.SIGINT), "a signal that is held back is not ignored: it waits"
         running.interrupt()
         server.hang_up(mine)
         run = running.finish()
