@@ -448,6 +448,7 @@ public final class Engine {
     }
 
     private func finish(_ call: Call, _ ending: CallMachine.Ending) {
+        if let transfer = call.transfer, !transfer.isDetached { noteUnfinished(call) }
         hasMoreToDo = true
         timers.remove(call)
         if call.isQueued { starting.remove(call) }
@@ -457,7 +458,9 @@ public final class Engine {
             active[call.activeIndex] = last
             last.activeIndex = call.activeIndex
         }
-        tell(.callEnded, call, call.records.last, ending)
+        // What was decided about the last attempt is not why a call was cancelled, or ran out of time.
+        let isDecided = ending != .cancelled && ending != .deadline
+        tell(.callEnded, call, isDecided ? call.records.last : nil, ending)
         let result = call.makeResult(ending)
         drop(&call.transfer)
         call.cancelSwitch?.remove(call)
@@ -541,6 +544,15 @@ public final class Engine {
             cause == .none ? Outcome(status: transfer.status, headers: call.received.head.list) : Outcome(exception: cause)
         call.outcome.isRequestUnsafe = call.request.isUnsafe
         call.outcome.request = UnsafeRawPointer(call.request.description)
+    }
+
+    /// Writes down an attempt that the end of its call broke off: the server may have seen it (B13).
+    private func noteUnfinished(_ call: Call) {
+        call.records.append(
+            AttemptRecord(
+                status: 0, cause: .none, decision: nil, startedAt: call.attemptStartedAt - call.startedAt,
+                endedAt: now - call.startedAt, reconnects: call.reconnects, curlCode: 0,
+                number: Int32(call.records.count + 1), exceptionNumber: 0))
     }
 
     /// The transfer's look-up is over, or it found a connection that there was.
