@@ -24,6 +24,8 @@ from text_format import encode
 DELAY_NAMES = [b"retry-after-ms", b"X-RateLimit-Reset-After", b"x-ms-retry-after-ms", b"Retry-After"]
 METHODS = ["GET", "POST", "POST", "PATCH", "PUT", "DELETE", "post", "Patch", "POSTS", "POS", "OPTIONS"]
 USUAL_WALL = 1790000000.0
+AWKWARD_MILLISECONDS = [number for number in range(1, 20_000) if number / 1000 * 1e9 != number * 10**6]
+"""Those that come out as no whole number of nanoseconds when doubles are multiplied."""
 
 
 def attempt_number(random: Random) -> int:
@@ -60,6 +62,8 @@ class Sequence:
             self._loop(self._custom())
         elif kind < 0.9:
             self._questions()
+        elif kind < 0.94:
+            self._milliseconds()
         else:
             self._arithmetic()
         return self.lines
@@ -106,6 +110,23 @@ class Sequence:
             self.lines.append(f"attempt{self._outcome()}")
             if self.has_clock and self.random.random() < 0.5:
                 self._move_clock()
+
+    def _milliseconds(self) -> None:
+        """Steps of the clock and a wait that meet a deadline to the nanosecond, or miss it by a millisecond."""
+        pick = self.random.choice
+        steps = [pick(AWKWARD_MILLISECONDS) for _ in range(self.random.randrange(4))]
+        wait = pick(AWKWARD_MILLISECONDS)
+        deadline = sum(steps) + wait + pick([-1, 0, 0, 1])
+        base = f"retry_base_interval={wait / 1000 / 2 ** (len(steps) + 1)!r} retry_randomization_factor=0"
+        self.lines.append(f"clock {USUAL_WALL}")
+        if self.random.random() < 0.5:
+            self.lines.append(f"advance {pick(AWKWARD_MILLISECONDS) / 1000}")
+        self.lines += [f"strategy {base} delay_header=retry-after-ms:0.001", f"loop seed=1 deadline_ms={deadline}"]
+        for step in steps:
+            self.lines.append("attempt status=503 header=Retry-After:0")
+            self.lines.append(f"{pick(['advance', 'suspend'])} {step / 1000}")
+        header = pick([f" header=Retry-After:{wait / 1000}", f" header=retry-after-ms:{wait}", ""])
+        self.lines.append(f"attempt status=503{header}")
 
     def _run_to_the_ceiling(self) -> None:
         ceiling = self.random.choice(["", " max_total_attempts=1000", " max_total_attempts=1500"])
