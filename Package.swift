@@ -7,14 +7,20 @@ import PackageDescription
 // Every setting that only the shipped library needs hangs on the trait: linker flags and sanitizers exclude each other.
 let shipped: BuildSettingCondition = .when(traits: ["Embedded"])
 
-let swiftSettings: [SwiftSetting] = [
+let ordinarySwiftSettings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
-    .enableExperimentalFeature("Embedded", shipped),
-    .unsafeFlags(["-wmo", "-Xfrontend", "-function-sections"], shipped),
 ]
 
+<<<<<<< HEAD
 let testSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+=======
+let swiftSettings: [SwiftSetting] =
+    ordinarySwiftSettings + [
+        .enableExperimentalFeature("Embedded", shipped),
+        .unsafeFlags(["-wmo", "-Xfrontend", "-function-sections"], shipped),
+    ]
+>>>>>>> swiftrunner
 
 let cSettings: [CSetting] = [
     .unsafeFlags(["-std=gnu11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fvisibility=hidden"]),
@@ -58,9 +64,18 @@ let package = Package(
         // What the test targets share.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testSettings),
         .testTarget(
+<<<<<<< HEAD
             name: "RetryCoreTests", dependencies: ["RetryCore", "TestSupport"], swiftSettings: testSettings),
         .testTarget(
             name: "BoxRetryTests", dependencies: ["BoxRetry", "CurlEngine", "RetryCore", "CBoxRetry", "TestSupport"],
             swiftSettings: testSettings),
+=======
+            name: "BoxRetryTests", dependencies: ["BoxRetry", "CurlEngine", "RetryCore", "CBoxRetry", "TestSupport"]),
+        // Runs the sequences of the model test through the core, always as ordinary Swift. (SwiftPM would link a program
+        // as an Embedded one even where the condition of that setting does not hold.)
+        .executableTarget(
+            name: "ModelRunner", dependencies: ["RetryCore"], path: "Tests/model/swift",
+            swiftSettings: ordinarySwiftSettings),
+>>>>>>> swiftrunner
     ]
 )
