@@ -12,15 +12,11 @@ let ordinarySwiftSettings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-<<<<<<< HEAD
-let testSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
-=======
 let swiftSettings: [SwiftSetting] =
     ordinarySwiftSettings + [
         .enableExperimentalFeature("Embedded", shipped),
         .unsafeFlags(["-wmo", "-Xfrontend", "-function-sections"], shipped),
     ]
->>>>>>> swiftrunner
 
 let cSettings: [CSetting] = [
     .unsafeFlags(["-std=gnu11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fvisibility=hidden"]),
@@ -62,20 +58,16 @@ let package = Package(
             name: "BoxRetry", dependencies: ["RetryCore", "CurlEngine", "CShims", "CBoxRetry"],
             swiftSettings: swiftSettings, linkerSettings: linkerSettings),
         // What the test targets share.
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testSettings),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: ordinarySwiftSettings),
         .testTarget(
-<<<<<<< HEAD
-            name: "RetryCoreTests", dependencies: ["RetryCore", "TestSupport"], swiftSettings: testSettings),
+            name: "RetryCoreTests", dependencies: ["RetryCore", "TestSupport"], swiftSettings: ordinarySwiftSettings),
         .testTarget(
             name: "BoxRetryTests", dependencies: ["BoxRetry", "CurlEngine", "RetryCore", "CBoxRetry", "TestSupport"],
-            swiftSettings: testSettings),
-=======
-            name: "BoxRetryTests", dependencies: ["BoxRetry", "CurlEngine", "RetryCore", "CBoxRetry", "TestSupport"]),
+            swiftSettings: ordinarySwiftSettings),
         // Runs the sequences of the model test through the core, always as ordinary Swift. (SwiftPM would link a program
         // as an Embedded one even where the condition of that setting does not hold.)
         .executableTarget(
             name: "ModelRunner", dependencies: ["RetryCore"], path: "Tests/model/swift",
             swiftSettings: ordinarySwiftSettings),
->>>>>>> swiftrunner
     ]
 )
