@@ -86,11 +86,15 @@ static range expected_delay(const model *model, const boxretry_outcome *outcome,
   return (range){oracle_backoff(&model->options, number, 0), oracle_backoff(&model->options, number, 1)};
 }
 
+static double nanoseconds(double seconds) {
+  return floor(seconds * 1e9 + 0.5);
+}
+
 /* Whether a wait that begins now reaches the deadline (B11). A clock has whole nanoseconds. */
 static bool reaches_deadline(const model *model, double delay) {
   int64_t deadline_ms = model->limits.deadline_ms;
   if (deadline_ms == BOXRETRY_NO_TIMEOUT) return false;
-  return floor(model->now * 1e9 + 0.5) + floor(delay * 1e9) >= (double)deadline_ms * 1e6;
+  return nanoseconds(model->now) + nanoseconds(delay) >= (double)deadline_ms * 1e6;
 }
 
 static int32_t ceiling(const model *model) {

@@ -1,5 +1,5 @@
 /*
- * The structs with which a caller configures something (conventions 3 and 7, B1, T5).
+ * The structs with which a caller configures something (conventions 3 and 8, B1, T5).
  *
  * The input says which struct (1 byte), then comes the struct, then what its pointers point to and what else the function
  * is given. What the header calls valid must be accepted, everything else refused, with nothing changed.

@@ -1,6 +1,6 @@
 /*
  * What goes through a decision: the outcome and the request that a caller hands in (B2), and the decision that the
- * library writes (conventions 2, 3 and 7).
+ * library writes (conventions 2, 3 and 8).
  *
  * The input says which (1 byte), then comes the struct, then what its pointers point to.
  */

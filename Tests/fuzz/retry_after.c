@@ -123,21 +123,23 @@ static void check_decision(const boxretry_outcome *outcome, size_t further) {
   }
 }
 
-/* The same through the function that knows no loop. Dates may count from the system's clock there. */
+/* The same through the function that knows no loop. What dates say to it depends on the system's clock. */
 static void check_strategy(const boxretry_outcome *outcome) {
   boxretry_strategy *strategy;
   double delay = -5;
   REQUIRE(boxretry_strategy_new(NULL, &strategy) == BOXRETRY_OK, "NULL is the defaults");
   REQUIRE(boxretry_strategy_retry_after(strategy, outcome, 1, &delay) == BOXRETRY_OK, "the outcome is valid");
   boxretry_strategy_free(strategy);
-
-  answer answer = expected(outcome->headers, outcome->header_count, 0);
   REQUIRE(delay >= 0 && delay <= MAXIMUM_DELAY, "a delay is 0 to 2^31 - 1, and never NaN");
-  if (answer.state != BOXRETRY_RETRY_AFTER_USABLE) {
-    REQUIRE(delay >= 1 && delay <= 3, "B6: the first backoff is 1 to 3 seconds");
-  } else if (reference_time(outcome->headers, outcome->header_count) != wall) {
+
+  int64_t date;
+  for (size_t i = 0; i < outcome->header_count; i++)
+    if (oracle_date(outcome->headers[i].value, (int64_t)wall, &date)) return;
+  answer answer = expected(outcome->headers, outcome->header_count, 0);
+  if (answer.state == BOXRETRY_RETRY_AFTER_USABLE)
     REQUIRE(nearly_equal(delay, answer.seconds, 1e-12), "B7: Retry-After is the delay");
-  }
+  else
+    REQUIRE(delay >= 1 && delay <= 3, "B6: the first backoff is 1 to 3 seconds");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -232,7 +232,7 @@ static void step_invalid(run *run) {
   if (kind == 5) decision.struct_size = 0;
   boxretry_decision before = decision;
   boxretry_error error = boxretry_retry_loop_next(run->loop, kind == 6 ? NULL : &outcome, kind == 7 ? NULL : &decision);
-  REQUIRE(error == BOXRETRY_ERROR_INVALID_ARGUMENT, "convention 7: an invalid argument is refused");
+  REQUIRE(error == BOXRETRY_ERROR_INVALID_ARGUMENT, "convention 8: an invalid argument is refused");
   REQUIRE(memcmp(&decision, &before, sizeof before) == 0, "convention 2: nothing is written on failure");
 }
 
@@ -249,7 +249,7 @@ static void step_clock(run *run, bool is_asleep) {
     REQUIRE(fabs(now - later) <= CLOCK_PRECISION, "it has been moved by so much");
     run->model.now = now;
   } else {
-    REQUIRE(error == BOXRETRY_ERROR_INVALID_ARGUMENT, "convention 7: an invalid argument is refused");
+    REQUIRE(error == BOXRETRY_ERROR_INVALID_ARGUMENT, "convention 8: an invalid argument is refused");
     REQUIRE(!is_delay || later >= CLOCK_END - CLOCK_PRECISION, "a clock goes 2^32 seconds far");
   }
 }

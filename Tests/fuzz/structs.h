@@ -1,5 +1,5 @@
 /*
- * Structs that a caller hands in, byte by byte (conventions 2, 3 and 7), for the targets `options` and `outcomes`.
+ * Structs that a caller hands in, byte by byte (conventions 2, 3 and 8), for the targets `options` and `outcomes`.
  *
  * A struct is taken from the input as it stands in memory, its struct_size first. It lies in a heap block of exactly the
  * size that it claims to have, so that reading on behind it is seen.
@@ -53,11 +53,11 @@ static inline bool has_field(const raw_struct *raw, size_t end_of_field) {
  */
 static inline bool check_error(boxretry_error error, const raw_struct *raw, size_t known_size, bool is_valid) {
   if (error == BOXRETRY_OK) {
-    REQUIRE(raw->is_size && is_valid, "convention 7: what is not valid is refused");
+    REQUIRE(raw->is_size && is_valid, "convention 8: what is not valid is refused");
     return true;
   }
   const char *detail = boxretry_last_error_detail();
-  REQUIRE(error == BOXRETRY_ERROR_INVALID_ARGUMENT, "convention 7: the argument is refused");
+  REQUIRE(error == BOXRETRY_ERROR_INVALID_ARGUMENT, "convention 8: the argument is refused");
   REQUIRE(detail[0] != '\0', "convention 2: there is a detail");
   bool was_never_so_short = raw->is_size && raw->size < known_size && strstr(detail, "struct_size");
   REQUIRE(!raw->is_size || !is_valid || was_never_so_short, "convention 3: what is valid is accepted");

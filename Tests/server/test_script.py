@@ -53,9 +53,9 @@ def test_what_is_more_specific_wins() -> None:
     script = parse("/seq/503,503,200,short?id=a&size=10&503.size=20&2.size=30&short.size=40&close=end")
     assert [script.turn(number).size for number in range(4)] == [20, 30, 10, 40]
     assert script.turn(2).fault == Fault("close", "end")
-    assert script.turn(3).fault == Fault(
-        "close", "body"
-    ), "what an item stands for is more specific than what is for all"
+    assert script.turn(3).fault == Fault("close", "body"), (
+        "what an item stands for is more specific than what is for all"
+    )
 
 
 def test_headers_add_up() -> None:

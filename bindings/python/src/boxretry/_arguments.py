@@ -23,7 +23,8 @@ Real = Union[SupportsFloat, SupportsIndex]
 def integer(value: SupportsIndex, name: str, fits: range = INT32) -> int:
     """A whole number that fits. Whether it is in the range of the argument is the library's to say."""
     try:
-        number = int(operator.index(value))  # In Python 3.9 an enum's member is its own index.
+        # In Python 3.9 the index of an enum's member is that member, which a range looks for among all its numbers.
+        number = int(operator.index(value))
     except TypeError:
         raise TypeError(f"{name}: must be an integer, not {type(value).__name__}") from None
     if number not in fits:
