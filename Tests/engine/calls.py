@@ -52,6 +52,14 @@ def takes(at_least: float, at_most: float | None = None) -> Iterator[None]:
     assert at_least <= elapsed <= (at_least if at_most is None else at_most) + PATIENCE
 
 
+def eventually(condition: Callable[[], bool]) -> None:
+    """Waits for what another thread does in its own time, and tells nobody of."""
+    start = time.monotonic()
+    while not condition():
+        assert time.monotonic() < start + PATIENCE, "it does not come"
+        time.sleep(0.005)
+
+
 class Background:
     """Something that another thread does; its result, or what it raises, comes out of `result()`."""
 

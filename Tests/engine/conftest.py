@@ -1,6 +1,6 @@
 """Where the library, the Python package and the fault server are, and what the tests share.
 
-    pytest Tests/engine           # --long: the many rounds of what a race might upset
+pytest Tests/engine           # --long: the many rounds of what a race might upset
 """
 
 from __future__ import annotations

@@ -239,6 +239,9 @@ def test_b9_a_custom_strategy_is_shown_the_outcome_and_the_request(server: Fault
             told.append((outcome, attempt_number))
             return outcome.status != 200
 
+        def retry_after(self, outcome: Outcome, attempt_number: int) -> float:
+            return 0
+
     mine = object()
     url = server.url("/seq/404,reset:headers,200", {"404.h": "X-Why:gone"}, id=server.new_id())
     with Client(Shown()) as client:

@@ -70,9 +70,7 @@ def test_f33_a_body_that_never_ends_meets_the_resource_timeout(server: FaultServ
     ("kind", "place"), [("http", "before"), ("http", "headers"), ("http", "body"), ("silent", ""), ("backlog", "")]
 )
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_m1_m4_whatever_stalls_meets_the_idle_timeout(
-    server: FaultServer, kind: str, place: str, method: str
-) -> None:
+def test_m1_m4_whatever_stalls_meets_the_idle_timeout(server: FaultServer, kind: str, place: str, method: str) -> None:
     """Connecting, waiting and reading. It is a network exception, retried like any other."""
     path = f"/seq/stall:{place}" if place else "/"
     url = server.url(path, {"id": server.new_id()}, kind=kind)
@@ -96,9 +94,7 @@ def test_m1_a_server_that_does_not_read_meets_the_idle_timeout(server: FaultServ
     port = server.open("http", rcvbuf=4096)
     target = server.target("/seq/200", id=server.new_id(), read=1, read_every=600_000)
     with pytest.raises(IdleTimeoutError):
-        client.put(
-            f"http://127.0.0.1:{port}{target}", data=bytes(20_000_000), timeout=idle(700), strategy=once()
-        )
+        client.put(f"http://127.0.0.1:{port}{target}", data=bytes(20_000_000), timeout=idle(700), strategy=once())
 
 
 def test_m3_no_timeout_at_all(server: FaultServer, client: Client) -> None:
@@ -193,10 +189,10 @@ def test_m5_many_silent_transfers_time_out_none_early(server: FaultServer) -> No
 
 def test_m1_an_upload_that_is_slow_but_steady_succeeds(server: FaultServer, client: Client) -> None:
     """F38. Given an upload that the server reads piece by piece, in all for longer than the idle time."""
-    port = server.open("http", rcvbuf=4096)
+    port = server.open("http", rcvbuf=262_144)
     id = server.new_id()
-    target = server.target("/seq/200", id=id, read=200_000, read_every=100)
-    body = bytes(6_000_000)
+    target = server.target("/seq/200", id=id, read=100_000, read_every=100)
+    body = bytes(3_000_000)
     response = client.put(f"http://127.0.0.1:{port}{target}", data=body, timeout=idle(1_500))
     assert response.status == 200
     assert lasted(response.attempts[0]) > 1_500

@@ -11,7 +11,7 @@ from . import _abi
 from ._arguments import Real, real
 from ._handle import Handle, HandleOwner, new_handle
 from .enums import Error
-from .errors import BoxRetryError, InvalidArgumentError, check
+from .errors import InvalidArgumentError, check
 from .response import Response, response_of_call
 from .watched import Watched
 
@@ -42,7 +42,8 @@ class Call:
         self._handle = handle
         self._watched = watched
         self._taking = threading.Lock()
-        self._end: Response | BoxRetryError | None = None
+        self._result: Handle | None = None
+        self._response: Response | None = None
 
     def wait(self, timeout: Real | None = None) -> None:
         """Waits until the call has ended, however it did.
@@ -61,26 +62,21 @@ class Call:
     def response(self, timeout: Real | None = None) -> Response:
         """Waits as `wait()` does, and answers with the response. May be asked for again.
 
-        Raises what a call without a response ended with, see `Client.request()`; and what `wait()` raises.
+        Raises what a call without a response ended with, see `Client.request()`; what a custom strategy or `on_event`
+        raised, to whoever asks first; and what `wait()` raises.
         """
         self.wait(timeout)
         if self._watched is not None:
             self._watched.raise_exception()
         with self._taking:
-            if self._end is None:
-                self._end = _taken(self._handle)
-        if isinstance(self._end, BoxRetryError):
-            raise self._end
-        return self._end
-
-
-def _taken(handle: Handle) -> Response | BoxRetryError:
-    pointer = _abi.boxretry_call_take_response(handle.pointer)
-    assert pointer is not None
-    try:
-        return response_of_call(pointer)
-    except BoxRetryError as error:
-        return error
+            if self._result is None:
+                pointer = _abi.boxretry_call_take_response(self._handle.pointer)
+                self._result = Handle(pointer, _abi.boxretry_response_free)
+            if self._response is None:
+                # An exception is made anew each time: one that was kept would refer to the frames it went through, and
+                # so to this call.
+                self._response = response_of_call(self._result)
+            return self._response
 
 
 def wait_in_slices(wait: Callable[[int], int], timeout: Real | None) -> None:

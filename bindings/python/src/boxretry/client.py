@@ -12,7 +12,7 @@ from typing import Any, Callable, SupportsIndex
 
 from . import _abi
 from ._arguments import INT32, UINT64, Real, Text, new, text
-from ._handle import HandleOwner, new_handle
+from ._handle import Handle, HandleOwner, new_handle
 from ._sending import Sending, Strategy, deadline_or_none_ms, positive, strategy_handle
 from .call import Call, wait_in_slices
 from .custom import CustomRetryStrategy
@@ -155,11 +155,10 @@ class Client(HandleOwner):
         out = c_void_p()
         check(_abi.boxretry_client_perform(handle.pointer, byref(sending.struct), byref(out)))
         assert out.value is not None
-        watched = sending.watched
-        if watched is not None and watched.exception is not None:
-            _abi.boxretry_response_free(out.value)
-            watched.raise_exception()
-        return response_of_call(out.value)
+        result = Handle(out.value, _abi.boxretry_response_free)
+        if sending.watched is not None:
+            sending.watched.raise_exception()
+        return response_of_call(result)
 
     def submit(self, method: Text, url: Text, **arguments: Any) -> Call:
         """Starts to send a request, and returns at once; the arguments are those of `request()`.

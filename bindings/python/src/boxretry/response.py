@@ -158,10 +158,9 @@ class Response:
         raise TypeError("Response objects can be neither copied nor pickled")
 
 
-def response_of_call(pointer: int) -> Response:
-    """Takes a boxretry_response. Raises what the call has ended with, if that is no response."""
-    handle = Handle(pointer, _abi.boxretry_response_free)
-    error: int = _abi.boxretry_response_error(pointer)
+def response_of_call(handle: Handle) -> Response:
+    """The response in a boxretry_response. Raises what the call has ended with, if that is no response."""
+    error: int = _abi.boxretry_response_error(handle.pointer)
     if error:
         raise _exception_of_call(handle, Error(error))
     return Response(handle)

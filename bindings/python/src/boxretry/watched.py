@@ -22,9 +22,13 @@ class Watched:
         _watched[self.token] = self
 
     def raise_exception(self) -> None:
-        """Raises what a callback has raised."""
-        if self.exception is not None:
-            raise self.exception
+        """Raises what a callback has raised, once."""
+        exception, self.exception = self.exception, None
+        if exception is not None:
+            try:
+                raise exception
+            finally:
+                del exception  # Its traceback refers to this frame.
 
 
 _tokens = itertools.count(1)
