@@ -282,6 +282,4 @@ def test_a_client_used_from_both_ways_at_once(server: FaultServer, client: Clien
 def test_errors_say_what_happened(server: FaultServer, client: Client) -> None:
     with pytest.raises(BoxRetryError) as raised:
         client.get(f"http://127.0.0.1:{server.ports['refused']}/?token=secret")
-    assert str(raised.value) == (
-        "no connection could be made (after 3 attempts; libcurl: Couldn't connect to server)"
-    )
+    assert str(raised.value) == ("no connection could be made (after 3 attempts; libcurl: Couldn't connect to server)")
