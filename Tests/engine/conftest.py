@@ -27,9 +27,8 @@ for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
     os.environ.pop(name, None)
     os.environ.pop(name.upper(), None)
 
-from fault_server import FaultServer  # noqa: E402
-
 from boxretry import Client  # noqa: E402
+from fault_server import FaultServer  # noqa: E402
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -6,9 +6,6 @@ import threading
 from typing import Any, Callable
 
 import pytest
-from calls import Background, in_both_ways, quick, takes
-from fault_server import FaultServer
-
 from boxretry import (
     Action,
     CallbackFailedError,
@@ -23,6 +20,8 @@ from boxretry import (
     Outcome,
     Reason,
 )
+from calls import Background, in_both_ways, quick, takes
+from fault_server import FaultServer
 
 B, E, S, R, C = (
     EventKind.ATTEMPT_BEGAN,

@@ -6,10 +6,9 @@ import random
 import threading
 
 import pytest
+from boxretry import CancelledError, CancelSwitch, Client, DeadlineError, Event, EventKind, NetworkError, Response
 from calls import Background, in_both_ways, once, quick, takes
 from fault_server import FaultServer
-
-from boxretry import CancelledError, CancelSwitch, Client, Event, EventKind, NetworkError, Response
 
 
 class Watch:
@@ -58,6 +57,20 @@ def test_f41_cancel_in_flight(server: FaultServer, client: Client) -> None:
     assert not isinstance(raised.value, NetworkError)
     assert len(server.seen(id, ended=True)) == 1
     assert client.stats().retries == 0
+
+
+@pytest.mark.parametrize("how", ["cancel", "deadline"])
+def test_b13_the_attempt_that_was_under_way_is_in_the_record(server: FaultServer, client: Client, how: str) -> None:
+    """Given a call that ends during its second attempt, then both are recorded; nobody was asked about the second."""
+    id = server.new_id()
+    call = client.submit("GET", server.url("/seq/503,stall", id=id), deadline=2 if how == "deadline" else float("inf"))
+    server.seen(id, requests=2)
+    if how == "cancel":
+        call.cancel()
+    with pytest.raises((CancelledError, DeadlineError)) as raised:
+        call.response()
+    assert len(raised.value.attempts) == len(server.seen(id)) == 2
+    assert raised.value.attempts[1].reason is None
 
 
 def test_k1_cancel_50_ms_into_a_silent_server(server: FaultServer, client: Client) -> None:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import os
 
 import pytest
-from calls import Background, eventually, in_both_ways, once, quick, recorded, statuses
-from fault_server import FaultServer, pattern
-
 from boxretry import (
     Client,
     NetworkError,
@@ -18,6 +15,8 @@ from boxretry import (
     SendError,
     Timeout,
 )
+from calls import Background, eventually, in_both_ways, once, quick, recorded, statuses
+from fault_server import FaultServer, pattern
 
 METHODS = ["GET", "POST", "PUT", "DELETE"]
 

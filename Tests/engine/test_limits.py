@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import threading
 
+from boxretry import Client
 from calls import Background, once, quick
 from fault_server import FaultServer, pattern
 from programs import run
-
-from boxretry import Client
 
 
 def test_a_hundred_threads_perform_at_once(server: FaultServer) -> None:

@@ -6,11 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from boxretry import Client, ResolveError
 from calls import once
 from fault_server import FaultServer
 from programs import run
-
-from boxretry import Client, ResolveError
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,6 @@ from email.utils import formatdate
 from typing import Any
 
 import pytest
-from calls import once, quick, statuses, takes, waits
-from fault_server import FaultServer
-
 from boxretry import (
     Action,
     Cause,
@@ -22,6 +19,8 @@ from boxretry import (
     Reason,
     RetryStrategy,
 )
+from calls import once, quick, statuses, takes, waits
+from fault_server import FaultServer
 
 
 @pytest.mark.parametrize("name", ["retry-after", "Retry-After", "RETRY-AFTER"])

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-from calls import Background, in_both_ways, once, quick
-from fault_server import FaultServer
-from raw_server import RawServer
-
 import boxretry
+import pytest
 from boxretry import (
     BoxRetryError,
     CancelledError,
@@ -20,6 +16,9 @@ from boxretry import (
     RetrySafety,
     WaitTimeoutError,
 )
+from calls import Background, in_both_ways, once, quick
+from fault_server import FaultServer
+from raw_server import RawServer
 
 
 def sent_headers(server: FaultServer, client: Client) -> dict[str, str]:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from calls import Background, in_both_ways, once, quick, statuses, takes, waits
-from fault_server import FaultServer
-
 from boxretry import (
     Attempt,
     BoxRetryError,
@@ -18,6 +15,8 @@ from boxretry import (
     ResourceTimeoutError,
     Timeout,
 )
+from calls import Background, in_both_ways, once, quick, statuses, takes, waits
+from fault_server import FaultServer
 
 
 def idle(milliseconds: int) -> Timeout:

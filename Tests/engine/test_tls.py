@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from boxretry import Client, NetworkError, ReceiveError, SettingError, Timeout, TLSError
 from calls import in_both_ways, once, quick
 from fault_server import FaultServer
-
-from boxretry import Client, NetworkError, ReceiveError, SettingError, Timeout, TLSError
 
 
 def test_a_given_authority_is_trusted(server: FaultServer) -> None:

@@ -72,7 +72,7 @@ def test_f81_ctrl_c_ends_a_blocking_wait(server: Server, way: str, item: str) ->
     print(client._handle, flush=True)
     """
     id = server.new_id()
-    process = start(program, server.url(f"/seq/{item}", {"503.h": "Retry-After:60"}, id=id))
+    process = start(program, server.url(f"/seq/{item}", {"h": "Retry-After:60"}, id=id))
     server.seen(id, requests=1)
     sent = time.monotonic()
     process.send_signal(signal.SIGINT)
