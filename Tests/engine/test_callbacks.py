@@ -8,6 +8,7 @@ from typing import Any, Callable
 import pytest
 from boxretry import (
     Action,
+    Call,
     CallbackFailedError,
     CancelledError,
     Client,
@@ -146,7 +147,7 @@ def test_f82_what_waits_is_refused_in_a_callback(server: FaultServer, where: str
     """K4. And what does not wait is allowed."""
     url = server.url("/seq/503,200", id=server.new_id(), cycle="")
     refused: list[str] = []
-    calls = []
+    calls: list[Call] = []
 
     def inside(*_: object) -> bool:
         if not calls:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 
 from boxretry import Client
@@ -22,7 +23,7 @@ def test_a_hundred_threads_perform_at_once(server: FaultServer) -> None:
                 response = client.get(url)
                 assert (response.status, response.content) == (200, pattern(1000 + number))
 
-        for thread in [Background(lambda number=number: perform(number)) for number in range(100)]:
+        for thread in [Background(functools.partial(perform, number)) for number in range(100)]:
             thread.result()
         stats = client.stats()
     assert stats.calls_started == stats.calls_ended == 300

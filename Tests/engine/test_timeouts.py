@@ -1,6 +1,8 @@
-"""Timeouts and the deadline over real sockets: the cases F30 to F36. Nothing is early; on an idle machine little is late."""
+"""Timeouts and the deadline over real sockets: the cases F30 to F36. Nothing is early."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 from boxretry import (
@@ -163,7 +165,7 @@ def test_f35_a_wait_that_would_cross_the_deadline_is_not_begun(server: FaultServ
 def test_f36_a_late_answer_is_never_given_to_the_next_attempt(server: FaultServer, client: Client) -> None:
     """B13. Given that it arrives while the next attempt reads its own: that has a connection of its own."""
     id = server.new_id()
-    pace = {"1.first": 1_200, "1.body": "late", "2.every": 150, "2.body": "minemine"}
+    pace: dict[str, Any] = {"1.first": 1_200, "1.body": "late", "2.every": 150, "2.body": "minemine"}
     url = server.url("/seq/200,200", pace, id=id)
     response = client.get(url, timeout=idle(800), strategy=quick(max_retries_on_exception=4))
     assert response.content == b"minemine"
