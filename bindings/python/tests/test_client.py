@@ -26,6 +26,7 @@ from boxretry import (
     ConnectError,
     DeadlineError,
     DelaySource,
+    Event,
     HTTPStatusError,
     IdleTimeoutError,
     InvalidArgumentError,
@@ -336,20 +337,28 @@ def test_a_call_keeps_its_client(server: Server) -> None:
 
 def test_nothing_is_kept_without_need(server: Server) -> None:
     """Given calls of all endings, when they and the client are dropped, then they are gone without the collector."""
-    client = Client(RetryStrategy(max_retries_on_exception=0), on_event=lambda event: None)
+
+    def on_event(event: Event) -> None:
+        if event.user_data == "fails":
+            raise KeyError
+
+    client = Client(RetryStrategy(max_retries_on_exception=0), on_event=on_event)
     calls = [
         client.submit("GET", server.url("/seq/200", id=server.new_id())),
         client.submit("GET", f"http://127.0.0.1:{server.ports['refused']}/"),
+        client.submit("GET", server.url("/seq/200", id=server.new_id()), user_data="fails"),
     ]
     calls[0].response()
     with pytest.raises(ConnectError):
         calls[1].response()
+    with pytest.raises(KeyError):
+        calls[2].response()
     gone = [weakref.ref(each) for each in [client, *calls]]
     gc.collect()
     gc.disable()
     try:
         del client, calls
-        assert [each() for each in gone] == [None] * 3
+        assert [each() for each in gone] == [None] * 4
     finally:
         gc.enable()
 
