@@ -6,6 +6,7 @@ as the caller knows them.
 
 from __future__ import annotations
 
+import math
 import operator
 from ctypes import Structure, byref, c_double, sizeof
 from typing import Any, Callable, SupportsFloat, SupportsIndex, Union
@@ -61,6 +62,14 @@ def text(value: Text, name: str) -> bytes:
 def decoded(encoded: bytes) -> str:
     """What `text()` was given."""
     return encoded.decode("utf-8", "surrogateescape")
+
+
+def deadline_ms(deadline: Real) -> int:
+    """Seconds as milliseconds, to the nearest one; but what is not 0 does not become 0."""
+    milliseconds = real(deadline, "deadline") * 1000
+    if not math.isfinite(milliseconds):
+        raise InvalidArgumentError(f"deadline: must be finite, but is {milliseconds:g}; None is no deadline")
+    return integer(round(milliseconds) or math.ceil(milliseconds), "deadline", INT64)
 
 
 def new(struct: type[Structure], initialize: Callable[..., int]) -> Any:
