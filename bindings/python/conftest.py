@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ REPOSITORY = Path(__file__).parents[2]
 PREFIX = Path(os.environ.get("BOXRETRY_PREFIX", REPOSITORY / "build" / "prefix"))
 
 os.environ.setdefault("BOXRETRY_LIBRARY", str(PREFIX / "lib" / "libboxretry.so.0"))
+# Whoever runs the tests in the background may have told them to ignore it; some tests are about Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
