@@ -6,6 +6,7 @@ pytest Tests/engine           # --long: the many rounds of what a race might ups
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,8 @@ REPOSITORY = Path(__file__).parents[2]
 PREFIX = Path(os.environ.get("BOXRETRY_PREFIX", REPOSITORY / "build" / "prefix"))
 
 os.environ.setdefault("BOXRETRY_LIBRARY", str(PREFIX / "lib" / "libboxretry.so.0"))
+# Whoever runs the tests in the background may have told them to ignore it; some tests are about Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 PACKAGES = [
     str(REPOSITORY / "bindings" / "python" / "src"),
     os.environ.get("FAULT_SERVER", str(REPOSITORY / "Tests" / "server")),

@@ -54,13 +54,6 @@ def test_plain_http_where_tls_is_spoken(server: FaultServer, client: Client) -> 
         client.get(url, strategy=once())
 
 
-def test_a_body_that_is_cut_off_without_farewell(server: FaultServer, client: Client) -> None:
-    """Given an answer whose length is not known, then the cut is no proper end of it."""
-    url = server.url("/seq/cut:body", {"until_close": ""}, kind="https", id=server.new_id())
-    for error in in_both_ways(client, "GET", url, strategy=once()):
-        assert type(error) is ReceiveError
-
-
 @pytest.mark.parametrize("content", [None, "", "no certificate"])
 def test_a_ca_file_that_cannot_be_used(server: FaultServer, tmp_path: Path, content: str | None) -> None:
     """B2. That is a local failure: it ends the call, and nothing is retried."""

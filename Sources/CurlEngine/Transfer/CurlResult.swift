@@ -8,7 +8,9 @@ func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.Attem
     if transfer.wasVetoed { return .vetoed(isSafe: transfer.call.isIdempotent) }
     switch code {
     case CURLE_OK:
-        return transfer.status > 0 ? .response : .exception(.protocol)
+        // libcurl takes the end of the connection for the end of the head.
+        if transfer.isReadingHead { return .exception(transfer.status > 0 ? .receive : .protocol) }
+        return .response
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
         return .exception(.resolve)
     case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY, CURLE_OPERATION_TIMEDOUT,
