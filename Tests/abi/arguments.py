@@ -7,11 +7,15 @@ from typing import Any
 
 from facts import EXAMPLES
 from header import Function, Header, Struct, Type
-from hostile import AnotherHandle, Case, Path, Place, Value, input_struct, output_struct, valid_value
+from hostile import AnotherHandle, Case, Path, Place, Value, input_struct, output_struct, read_fields, valid_value
 from library import ROOM, Library, address, c_type
 
 UNWRITTEN = b"\x5a" * ROOM
 """What stands wherever the library may write its result, unless a test wants something else there."""
+
+
+CALLBACKS: list[Any] = []
+"""All callbacks, kept alive to the end: the thread of a client may call one after a call has returned."""
 
 
 def makers(header: Header, handle: str) -> list[Function]:
@@ -131,7 +135,7 @@ class Arguments:
     def _output(self, place: Place) -> int:
         self.out = ctypes.create_string_buffer(UNWRITTEN, ROOM)
         written = output_struct(self.library.header, place.what)
-        if written and not self.function.name.endswith("_init"):
+        if written and written.is_sized and not self.function.name.endswith("_init"):
             struct = self.library.structs[written.name].from_buffer(self.out)
             struct.struct_size = ctypes.sizeof(struct)
             self._containers[(*place.path, "struct_size")] = (struct, "struct_size")
@@ -140,8 +144,8 @@ class Arguments:
     def _struct(self, struct: Struct, path: Path) -> int:
         """All defaults, with something behind each pointer."""
         value = self._keep(self.library.struct(struct.name))
-        for field in struct.fields:
-            place = Place((*path, field.name), f"{struct.name}.{field.name}", field, struct)
+        for place in read_fields(self.function, struct, path):
+            field = place.what
             self._containers[place.path] = (value, field.name)
             if c_type(field.type) is ctypes.c_void_p or place.key in EXAMPLES:
                 setattr(value, field.name, self._valid(place))
@@ -153,14 +157,16 @@ class Arguments:
         """A callback that answers 1 wherever an answer is asked for: "retry", or one second."""
         assert type.parameters is not None
         last = type.parameters[-1].type
-        writes = None if last.name == "void" else ctypes.POINTER(c_type(last.pointee))
+        writes = None if last.const or last.name not in ("int32_t", "double") else ctypes.POINTER(c_type(last.pointee))
 
         def call(*arguments: Any) -> None:
             if writes:
                 ctypes.cast(arguments[-1], writes)[0] = 1
 
         parameters = [c_type(parameter.type) for parameter in type.parameters]
-        return address(self._keep(ctypes.CFUNCTYPE(None, *parameters)(call)))
+        callback = ctypes.CFUNCTYPE(None, *parameters)(call)
+        CALLBACKS.append(callback)
+        return address(callback)
 
     # What is not
 

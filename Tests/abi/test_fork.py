@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from arguments import Arguments
-from facts import ANSWER_IF_VALID
-from header import read_header
+from facts import ANSWER_IF_FORKED, ANSWER_IF_VALID
+from header import Function, read_header
 from hostile import Override, Place, places
 from isolated import isolated, run_in_child
 from library import Library, address
@@ -47,7 +49,7 @@ def test_child_is_refused_the_handles_of_its_parent(name: str, place: Place, var
             assert "fork" in library.detail
             assert not arguments.has_written
         else:
-            assert answer is None
+            assert without_address(function, answer) == ANSWER_IF_FORKED.get(name)
         library.call(f"{handle}_free", pointer)
 
     run_in_child(child)
@@ -64,13 +66,24 @@ def test_child_makes_handles_that_work(name: str, variant: int) -> None:
     """Given a library that was used before fork(), in the child (and in its child) each function works."""
     library = Library()
     function = HEADER.functions[name]
-    outside = Arguments(library, function, variant).call()
+    outside = comparable(function, Arguments(library, function, variant).call())
 
     def child() -> None:
-        assert Arguments(library, function, variant).call() == outside
+        assert comparable(function, Arguments(library, function, variant).call()) == outside
 
     run_in_child(child)
     run_in_child(lambda: run_in_child(child))
+
+
+def comparable(function: Function, answer: Any) -> Any:
+    """An answer without what differs from process to process."""
+    if function.result_handle:  # whether the call has ended already is chance
+        return None
+    return answer >= 0 if function.name == "boxretry_queue_fd" else without_address(function, answer)
+
+
+def without_address(function: Function, answer: Any) -> Any:
+    return "a pointer" if function.result.pointers and isinstance(answer, int) else answer
 
 
 @isolated
