@@ -39,6 +39,7 @@ class Arguments:
         self._makers: dict[str, Arguments] = {}
         self._made: list[tuple[str, int]] = []
         self._changed: list[tuple[int, str]] = []  # handles that are no longer the same after the call
+        self._is_prepared = False
         self._alive: list[Any] = []
         self._texts: dict[bytes, int] = {}
         for index, parameter in enumerate(function.parameters):
@@ -50,8 +51,8 @@ class Arguments:
     def call(self, case: Case = ()) -> Any:
         """Calls the function, and leaves the arguments as they were. Handles that it changes are fresh each time."""
         undo: list[tuple[Any, Any, Any]] = []
-        for index, handle in self._changed:
-            self.values[index] = self.make(handle)
+        self.prepare()
+        self._is_prepared = False
         fresh = [(handle, self.values[index]) for index, handle in self._changed]
         for override in case:
             container, key = self._containers[override.place.path]
@@ -73,6 +74,13 @@ class Arguments:
         for container, key, value in reversed(undo):
             _set(container, key, value)
         return answer
+
+    def prepare(self) -> None:
+        """Makes the handles that the next call changes; it does so itself, but where it runs that may be forbidden."""
+        if not self._is_prepared:
+            for index, handle in self._changed:
+                self.values[index] = self.make(handle)
+        self._is_prepared = True
 
     def make(self, handle: str) -> int:
         """A new handle; the caller frees it."""
@@ -187,6 +195,17 @@ class Arguments:
     def _keep(self, value: Any) -> Any:
         self._alive.append(value)
         return value
+
+
+def comparable(function: Function, answer: Any) -> Any:
+    """An answer without what differs from call to call, and from process to process."""
+    if function.result_handle:  # whether the call has ended already is chance
+        return None
+    return answer >= 0 if function.name == "boxretry_queue_fd" else without_address(function, answer)
+
+
+def without_address(function: Function, answer: Any) -> Any:
+    return "a pointer" if function.result.pointers and isinstance(answer, int) else answer
 
 
 def _get(container: Any, key: Any) -> Any:

@@ -125,12 +125,13 @@ NUMBERS = {
     "boxretry_call_wait.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
     "boxretry_response_header_at.index": Rule("One of the header lines", *NONE),
     "boxretry_response_attempt.index": Rule("One of the attempts, from 0", 0, 0),
-    "boxretry_queue_take.capacity": Rule("at most `capacity` ended calls"),
-    "boxretry_queue_take.timeout_ms": Rule("0 after the time is up"),
+    "boxretry_queue_take.capacity": Rule("at most `capacity` ended calls", 1, MOST_BYTES),
+    "boxretry_queue_take.timeout_ms": Rule("0 after the time is up", 0),
 }
 
 MAY_BE_NULL = {
     "boxretry_request.method": 'NULL: "GET"',
+    f"boxretry_request.method{OF_A_CLIENT}": 'NULL: "GET"',
     "boxretry_request.url": "may be NULL",
     "boxretry_request.headers": "NULL if there are none",
     "boxretry_request.body": "NULL if there is none",
@@ -254,6 +255,9 @@ MAY_ANSWER_NULL = {
     "boxretry_call_user_pointer": "NULL for NULL",
 }
 """The functions that answer a pointer, and sometimes none."""
+
+ONLY_DETAIL = {"boxretry_queue_take"}
+"""The functions that answer 0 when they fail, and say why in the error detail alone."""
 
 UNSAID = {"boxretry_response_header_at": {"FORKED"}, "boxretry_response_attempt": {"FORKED"}}
 """Errors that a function's own comment should name, as the conventions at the top of the header have them."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from arguments import Arguments
+from arguments import Arguments, comparable, without_address
 from facts import ANSWER_IF_FORKED, ANSWER_IF_VALID
-from header import Function, read_header
+from header import read_header
 from hostile import Override, Place, places
 from isolated import isolated, run_in_child
 from library import Library, address
@@ -73,17 +71,6 @@ def test_child_makes_handles_that_work(name: str, variant: int) -> None:
 
     run_in_child(child)
     run_in_child(lambda: run_in_child(child))
-
-
-def comparable(function: Function, answer: Any) -> Any:
-    """An answer without what differs from process to process."""
-    if function.result_handle:  # whether the call has ended already is chance
-        return None
-    return answer >= 0 if function.name == "boxretry_queue_fd" else without_address(function, answer)
-
-
-def without_address(function: Function, answer: Any) -> Any:
-    return "a pointer" if function.result.pointers and isinstance(answer, int) else answer
 
 
 @isolated
