@@ -25,6 +25,7 @@ static pthread_t thread;
 static unsigned flaky_requests;
 
 #define HELLO "Content-Type: text/plain\r\nContent-Length: 6\r\n\r\nhello\n"
+#define MISSING "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
 #define BUSY "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Length: 5\r\n\r\nbusy\n"
 
 static void fail(const char *what) {
@@ -53,6 +54,7 @@ static bool answer(int descriptor, const connection *peer) {
   const char *response = "HTTP/1.1 200 OK\r\n" HELLO;
   if (asks_for(peer, "/silent")) return true;
   if (asks_for(peer, "/broken")) return false;
+  if (asks_for(peer, "/missing")) response = MISSING;
   if (asks_for(peer, "/busy") || (asks_for(peer, "/flaky") && flaky_requests++ % 2 == 0)) response = BUSY;
   return send(descriptor, response, strlen(response), MSG_NOSIGNAL) == (ssize_t)strlen(response);
 }

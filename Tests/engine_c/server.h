@@ -8,6 +8,7 @@
  *     /silent    never
  *     /busy      503, with Retry-After: 0
  *     /flaky     503 and 200 in turn, over all connections
+ *     /missing   404
  *     /broken    closes the connection without a word
  *     all else   200, and "hello"
  */
