@@ -16,7 +16,7 @@
 #include "crew.h"
 #include "server.h"
 
-enum { PATIENCE = 60 /* seconds for one round */, CALLS = 32 };
+enum { PATIENCE = 20 /* seconds for one round */, CALLS = 32 };
 
 static char hello[64], silent[64], busy[64];
 static boxretry_client *client;
