@@ -1,0 +1,131 @@
+#include "server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { MAXIMUM_DESCRIPTORS = 4096, REQUEST_SIZE = 2048 };
+
+/* What has been read of a connection's next request, by descriptor. */
+typedef struct connection {
+  size_t length;
+  char text[REQUEST_SIZE + 1];
+} connection;
+
+static connection *connections[MAXIMUM_DESCRIPTORS];
+static int listener, events, stop_pipe[2];
+static pthread_t thread;
+static unsigned flaky_requests;
+
+#define HELLO "Content-Type: text/plain\r\nContent-Length: 6\r\n\r\nhello\n"
+#define MISSING "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+#define BUSY "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Length: 5\r\n\r\nbusy\n"
+
+static void fail(const char *what) {
+  fprintf(stderr, "server: %s: %s\n", what, strerror(errno));
+  exit(EXIT_FAILURE);
+}
+
+static void watch(int descriptor) {
+  struct epoll_event event = {.events = EPOLLIN, .data.fd = descriptor};
+  if (epoll_ctl(events, EPOLL_CTL_ADD, descriptor, &event) != 0) fail("epoll_ctl");
+}
+
+static void hang_up(int descriptor) {
+  free(connections[descriptor]);
+  connections[descriptor] = NULL;
+  close(descriptor);
+}
+
+static bool asks_for(const connection *peer, const char *path) {
+  const char *target = strchr(peer->text, ' ');
+  return target && strncmp(target + 1, path, strlen(path)) == 0;
+}
+
+/* Answers the request that stands at the beginning of the text. False: the connection is to end. */
+static bool answer(int descriptor, const connection *peer) {
+  const char *response = "HTTP/1.1 200 OK\r\n" HELLO;
+  if (asks_for(peer, "/silent")) return true;
+  if (asks_for(peer, "/broken")) return false;
+  if (asks_for(peer, "/missing")) response = MISSING;
+  if (asks_for(peer, "/busy") || (asks_for(peer, "/flaky") && flaky_requests++ % 2 == 0)) response = BUSY;
+  return send(descriptor, response, strlen(response), MSG_NOSIGNAL) == (ssize_t)strlen(response);
+}
+
+/* Reads what there is, and answers each request that is complete. False: the connection is to end. */
+static bool serve(int descriptor, connection *peer) {
+  const ssize_t count = recv(descriptor, peer->text + peer->length, REQUEST_SIZE - peer->length, 0);
+  if (count <= 0) return false;
+  peer->length += (size_t)count;
+  peer->text[peer->length] = '\0';
+  for (char *end; (end = strstr(peer->text, "\r\n\r\n")) != NULL;) {
+    if (!answer(descriptor, peer)) return false;
+    end += 4;
+    peer->length = strlen(end);
+    memmove(peer->text, end, peer->length + 1);
+  }
+  return peer->length < REQUEST_SIZE;
+}
+
+static void welcome(void) {
+  const int descriptor = accept(listener, NULL, NULL);
+  if (descriptor < 0) return; /* the peer has gone already */
+  if (descriptor >= MAXIMUM_DESCRIPTORS) {
+    close(descriptor);
+    return;
+  }
+  connections[descriptor] = calloc(1, sizeof(connection));
+  if (!connections[descriptor]) fail("calloc");
+  watch(descriptor);
+}
+
+static void *run(void *unused) {
+  struct epoll_event ready[64];
+  for (;;) {
+    const int count = epoll_wait(events, ready, 64, -1);
+    for (int i = 0; i < count; i++) {
+      const int descriptor = ready[i].data.fd;
+      if (descriptor == stop_pipe[0]) return unused;
+      if (descriptor == listener) {
+        welcome();
+      } else if (!serve(descriptor, connections[descriptor])) {
+        hang_up(descriptor);
+      }
+    }
+  }
+}
+
+int server_start(void) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t length = sizeof address;
+  listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  events = epoll_create1(EPOLL_CLOEXEC);
+  if (listener < 0 || events < 0 || pipe(stop_pipe) != 0) fail("descriptors");
+  if (bind(listener, (struct sockaddr *)&address, length) != 0 || listen(listener, 4096) != 0 ||
+      getsockname(listener, (struct sockaddr *)&address, &length) != 0) {
+    fail("listen");
+  }
+  watch(listener);
+  watch(stop_pipe[0]);
+  if (pthread_create(&thread, NULL, run, NULL) != 0) fail("pthread_create");
+  return ntohs(address.sin_port);
+}
+
+void server_stop(void) {
+  if (write(stop_pipe[1], "", 1) != 1) fail("write");
+  pthread_join(thread, NULL);
+  for (int descriptor = 0; descriptor < MAXIMUM_DESCRIPTORS; descriptor++) {
+    if (connections[descriptor]) hang_up(descriptor);
+  }
+  close(listener);
+  close(events);
+  close(stop_pipe[0]);
+  close(stop_pipe[1]);
+}

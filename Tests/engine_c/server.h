@@ -1,0 +1,20 @@
+/* A small HTTP server, for tests: on a free port of 127.0.0.1, on one thread. */
+#ifndef SERVER_H
+#define SERVER_H
+
+/**
+ * Starts the one server of this process, and returns its port. It answers by path:
+ *
+ *     /silent    never
+ *     /busy      503, with Retry-After: 0
+ *     /flaky     503 and 200 in turn, over all connections
+ *     /missing   404
+ *     /broken    closes the connection without a word
+ *     all else   200, and "hello"
+ */
+int server_start(void);
+
+/** Ends it, and every connection to it. */
+void server_stop(void);
+
+#endif
