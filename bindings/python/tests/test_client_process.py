@@ -181,7 +181,8 @@ def test_what_the_parent_made_is_refused_in_the_child(server: Server) -> None:
     """Never a hang; and it may be closed and dropped there."""
     client, switch = Client(), CancelSwitch()
     url = server.url("/seq/200", id=server.new_id())
-    response = client.get(url)
+    response, unread = client.get(url), client.get(url)
+    assert len(response.content) == 64
     call = client.submit("GET", server.url("/seq/stall", id=server.new_id()))
 
     def work() -> None:
@@ -192,17 +193,24 @@ def test_what_the_parent_made_is_refused_in_the_child(server: Server) -> None:
             call.wait,
             lambda: call.wait(0),
             call.response,
+            lambda: unread.content,
+            lambda: unread.text,
+            lambda: unread.headers,
+            lambda: unread.attempts,
+            lambda: unread.url,
+            lambda: unread.content_is_cut_off,
         ):
             with pytest.raises(ForkedError):
                 use()
         with Client() as own, pytest.raises(ForkedError):
             own.get(url, cancel=switch)
+        assert len(response.content) == 64
         call.cancel()
         switch.trigger()
         client.close()
 
     in_child(work)
-    assert response.status == 200
+    assert len(unread.content) == 64
     with pytest.raises(TimeoutError):
         call.wait(0)
     assert client.get(url).status == 200

@@ -13,7 +13,7 @@ from . import _abi
 from ._arguments import decoded, new
 from ._handle import Handle
 from .enums import Action, Cause, DelaySource, Error, Reason
-from .errors import BoxRetryError, HTTPStatusError, check, exception_of
+from .errors import BoxRetryError, ForkedError, HTTPStatusError, check, exception_of
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,10 @@ class ResponseHeaders(Mapping[str, str]):
 
 
 class Response:
-    """The response of a call, whatever its status. Its parts are fetched from the library when they are asked for."""
+    """The response of a call, whatever its status. Its parts are fetched from the library when they are asked for.
+
+    In a child of os.fork(), what was not asked for before raises ForkedError.
+    """
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
@@ -96,7 +99,7 @@ class Response:
         """The body."""
         if self._content is None:
             length = c_size_t()
-            pointer = _abi.boxretry_response_body(self._handle.pointer, byref(length))
+            pointer = _abi.boxretry_response_body(self._pointer(), byref(length))
             self._content = string_at(pointer, length.value)
         return self._content
 
@@ -117,15 +120,15 @@ class Response:
     @property
     def content_is_cut_off(self) -> bool:
         """There was more than `error_body_limit` (B15)."""
-        return bool(_abi.boxretry_response_body_is_cut_off(self._handle.pointer))
+        return bool(_abi.boxretry_response_body_is_cut_off(self._pointer()))
 
     @property
     def headers(self) -> ResponseHeaders:
         """The header lines of the final response."""
         if self._headers is None:
-            pairs, line = [], _abi.Header()
-            for index in range(_abi.boxretry_response_header_count(self._handle.pointer)):
-                check(_abi.boxretry_response_header_at(self._handle.pointer, index, byref(line)))
+            pointer, pairs, line = self._pointer(), [], _abi.Header()
+            for index in range(_abi.boxretry_response_header_count(pointer)):
+                check(_abi.boxretry_response_header_at(pointer, index, byref(line)))
                 pairs.append((decoded(line.name), decoded(line.value)))
             self._headers = ResponseHeaders(pairs)
         return self._headers
@@ -133,13 +136,13 @@ class Response:
     @property
     def url(self) -> str:
         """The URL that was fetched."""
-        return decoded(_abi.boxretry_response_url(self._handle.pointer))
+        return decoded(_abi.boxretry_response_url(self._pointer()))
 
     @property
     def attempts(self) -> list[Attempt]:
         """Every attempt of the call, in order; the last one led to this response."""
         if self._attempts is None:
-            self._attempts = attempts_of(self._handle)
+            self._attempts = _attempts(self._pointer())
         return self._attempts
 
     def raise_for_status(self) -> Response:
@@ -149,6 +152,12 @@ class Response:
         error = HTTPStatusError(f"status {self.status} (after {_counted(len(self.attempts))})")
         error.attempts, error.response = self.attempts, self
         raise error
+
+    def _pointer(self) -> int:
+        # A function that does not answer with an error answers with nothing where it may not look.
+        if _abi.boxretry_response_error(self._handle.pointer) == Error.INVALID_ARGUMENT:
+            raise ForkedError("Response: was made before os.fork(), in the parent process")
+        return self._handle.pointer
 
     def __repr__(self) -> str:
         return f"<Response {self.status}>"
@@ -166,11 +175,10 @@ def response_of_call(handle: Handle) -> Response:
     return Response(handle)
 
 
-def attempts_of(handle: Handle) -> list[Attempt]:
-    """The attempts in a boxretry_response."""
+def _attempts(pointer: int) -> list[Attempt]:
     attempts, struct = [], new(_abi.Attempt, _abi.boxretry_attempt_init)
-    for index in range(_abi.boxretry_response_attempt_count(handle.pointer)):
-        check(_abi.boxretry_response_attempt(handle.pointer, index, byref(struct)))
+    for index in range(_abi.boxretry_response_attempt_count(pointer)):
+        check(_abi.boxretry_response_attempt(pointer, index, byref(struct)))
         attempts.append(_attempt_from_struct(struct))
     return attempts
 
@@ -195,7 +203,7 @@ def _attempt_from_struct(struct: Any) -> Attempt:
 
 
 def _exception_of_call(handle: Handle, error: Error) -> BoxRetryError:
-    attempts = attempts_of(handle)
+    attempts = _attempts(handle.pointer)
     detail = f"{error.text} (after {_counted(len(attempts))}"
     if attempts and attempts[-1].curl_text:
         detail += f"; libcurl: {attempts[-1].curl_text}"
