@@ -22,7 +22,7 @@ extension BoxRetryOptions {
             }
         }
         guard let known = OverCap(rawValue: overCap) else {
-            throw .invalidArgument("options.retry_after_over_cap", "is none", is: Int64(overCap))
+            throw .invalidArgument("options.retry_after_over_cap", "is no BOXRETRY_OVER_CAP_", is: Int64(overCap))
         }
         retryAfterOverCap = known
         do throws(InvalidOption) { try validate() } catch { throw .invalidArgument("options", error) }
@@ -125,17 +125,18 @@ extension Outcome {
         guard status == 0 || (100...999).contains(status) else {
             throw .invalidArgument("outcome.status", "must be 0, or from 100 to 999", is: Int64(status))
         }
-        self.cause = try Self.known(cause, "outcome.cause")
-        requestSent = try Self.known(sent, "outcome.request_sent")
-        let requestSafety: RequestSafety = try Self.known(safety, "request.retry_safety")
+        self.cause = try Self.known(cause, "outcome.cause", "is no BOXRETRY_CAUSE_")
+        requestSent = try Self.known(sent, "outcome.request_sent", "is no BOXRETRY_SENT_")
+        let requestSafety: RequestSafety = try Self.known(
+            safety, "request.retry_safety", "is no BOXRETRY_SAFETY_")
         isRequestUnsafe = requestSafety.isUnsafe(method: method)
     }
 
     private static func known<Value: RawRepresentable<Int32>>(
-        _ rawValue: Int32, _ argument: String
+        _ rawValue: Int32, _ argument: String, _ why: String
     ) throws(Refusal) -> Value {
         guard let value = Value(rawValue: rawValue) else {
-            throw .invalidArgument(argument, "is none", is: Int64(rawValue))
+            throw .invalidArgument(argument, why, is: Int64(rawValue))
         }
         return value
     }
