@@ -2,8 +2,8 @@
 
 Each fact has the header's own words, and test_docs.py looks for them in the comment of that very field or function. It
 also insists that each number that goes into the library has its fact; a pointer without one may not be NULL.
-Keys are "function.parameter" or "struct.field". A request that is sent must meet more than one that an outcome is about:
-what is said of such a request alone has a key that ends in OF_A_CLIENT.
+Keys are "function.parameter" or "struct.field". A request that is sent must meet more than one that an outcome is
+about: what is said of such a request alone has a key that ends in OF_A_CLIENT.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def _is_token(text: bytes, longest: int) -> bool:
 
 
 def _has_no_control_character(text: bytes) -> bool:
-    return not any(byte < 0x20 and byte != ord("\t") or byte == 0x7F for byte in text)
+    return not any((byte < 0x20 and byte != ord("\t")) or byte == 0x7F for byte in text)
 
 
 TEXTS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
@@ -229,7 +229,11 @@ EXAMPLES: dict[str, Number | bytes] = {
 whose result depends on what it is given, and not on chance. A request is sent once, to a port at which nobody listens:
 it ends at once, and that it does is waited for."""
 
-BLOCKING = {"boxretry_clock_sleep.seconds", "boxretry_clock_wait_for_timer.timeout_ms", "boxretry_queue_take.timeout_ms"}
+BLOCKING = {
+    "boxretry_clock_sleep.seconds",
+    "boxretry_clock_wait_for_timer.timeout_ms",
+    "boxretry_queue_take.timeout_ms",
+}
 """Here a number above 0 that is allowed makes the call wait."""
 
 UNREAD = {"boxretry_client_perform": {"queue", "on_complete", "on_complete_context"}}
