@@ -551,7 +551,8 @@ public final class Engine {
                 exceptionNumber: cause == .none ? 0 : call.exceptions))
         call.reconnects = 0
         call.outcome =
-            cause == .none ? Outcome(status: transfer.status, headers: call.received.head.list) : Outcome(exception: cause)
+            cause == .none
+            ? Outcome(status: transfer.status, headers: call.received.head.list) : Outcome(exception: cause)
         call.outcome.isRequestUnsafe = call.request.isUnsafe
         call.outcome.request = UnsafeRawPointer(call.request.description)
     }
