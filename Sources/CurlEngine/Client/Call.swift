@@ -31,9 +31,6 @@ public final class Call: TimerEntry {
     var reconnects: Int32 = 0
     var exceptions: Int32 = 0
 
-    /// The cancel came before the start.
-    var isCancelledEarly = false
-
     /// Where it stands among the engine's active calls; -1 if it does not.
     var activeIndex = -1
 
@@ -41,7 +38,9 @@ public final class Call: TimerEntry {
     public var handle: UnsafeMutableRawPointer?
     public var isUnowned = false
 
-    /// Guarded by the engine's lock.
+    /// Guarded by the engine's lock: it is with the loop; or a cancel came before that.
+    var isBegun = false
+    var isCancelledEarly = false
     var isAbandoned = false
     var result: CallResult?
     var isDone = false

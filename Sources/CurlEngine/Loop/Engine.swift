@@ -110,7 +110,11 @@ public final class Engine {
     }
 
     public func cancel(_ call: Call) {
-        post(.cancel(call), about: call)
+        let isBegun = locked {
+            if !call.isBegun { call.isCancelledEarly = true }
+            return call.isBegun
+        }
+        if isBegun { post(.cancel(call), about: call) }
     }
 
     /// Ends all calls, and lets the threads go. What is still to be done is done by them.
@@ -182,6 +186,7 @@ public final class Engine {
         defer { shim_monitor_unlock(lock) }
         guard !isClosing else { return .closed }
         guard !needsThread || startThread() else { return .exhausted }
+        call.isBegun = true
         unfinished += 1
         stats.calls += 1
         commands.append(.start(call))
@@ -331,9 +336,7 @@ public final class Engine {
                 call.activeIndex = active.count
                 active.append(call)
                 perform(call.isCancelledEarly ? call.machine.cancel() : call.machine.start(), call)
-            case .cancel(let call):
-                if call.machine.state == .idle { call.isCancelledEarly = true }
-                if call.activeIndex >= 0 { perform(call.machine.cancel(), call) }
+            case .cancel(let call): perform(call.machine.cancel(), call)
             case .decided(let call): decided(call)
             case .cancelAll: while let call = active.last { perform(call.machine.cancel(), call) }
             }
@@ -467,7 +470,6 @@ public final class Engine {
             active[call.activeIndex] = last
             last.activeIndex = call.activeIndex
         }
-        call.activeIndex = -1
         // What was decided about the last attempt is not why a call was cancelled, or ran out of time.
         let isDecided = ending != .cancelled && ending != .deadline
         tell(.callEnded, call, isDecided ? call.records.last : nil, ending)

@@ -75,10 +75,13 @@ final class Transfer {
             // A new message. What a 1xx response had is not the final one's (B7).
             head.count = 0
             headerLines = 0
+            isReadingHead = true
             self.status = status
         }
+        // What comes behind the body is no header (RFC 9110, 6.5.1).
+        guard isReadingHead else { return true }
         headerLines += 1
-        isReadingHead = count > 2
+        if count <= 2 { isReadingHead = false }
         guard headerLines <= call.settings.maxHeaderLines, head.count + count <= call.settings.maxHeaderBytes else {
             localFailure = .responseTooLarge
             return false
