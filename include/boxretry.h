@@ -724,7 +724,7 @@ typedef struct boxretry_client_options {
   int32_t max_total_attempts;       /* of each call, whatever its strategy; 1 to 1000000; 0: 1000 (B14) */
   int32_t max_transfers;            /* attempts under way at once, the others wait; 1 to 100000; 0: 512 */
   int32_t max_response_headers;     /* lines; 1 to 65536; 0: 1000 */
-  size_t max_response_header_bytes; /* of all lines together, at most 262144; 0: 262144 */
+  size_t max_response_header_bytes; /* of all lines together; 1 to 262144; 0: 262144 */
   size_t body_limit;                /* bytes of a 2xx response's body; 0: 256 MiB */
   size_t error_body_limit;          /* bytes of any other response's body; the rest is cut off; 0: 1 MiB (B15) */
   void (*on_event)(void *context, const boxretry_event *event); /* runs on the loop, and must not block; NULL: none */

@@ -298,7 +298,7 @@ public func boxretry_client_perform(
         let handle = try ClientHandle.retained(try required(client, "client"), "client")
         let out = try required(out, "out")
         let call = try handle.makeCall(request) { _ in .none }
-        guard handle.engine.perform(call) else { throw .closed("client") }
+        try handle.engine.perform(call).check()
         guard let result = handle.engine.takeResult(of: call) else { throw .outOfMemory }
         ResponseHandle(result).give(to: out)
     }
@@ -317,12 +317,23 @@ public func boxretry_client_submit(
         // A callback gets the handle even if its owner has freed it.
         if case .callback = call.delivery { _ = Unmanaged.passRetained(callHandle) }
         call.isUnowned = out == nil
-        guard handle.engine.submit(call) else {
+        let start = handle.engine.submit(call)
+        if start != .begun {
             CallHandle.release(call.handle)
             if case .callback = call.delivery { CallHandle.release(call.handle) }
-            throw .closed("client")
         }
+        try start.check()
         out?.pointee = OpaquePointer(Unmanaged.passUnretained(callHandle).toOpaque())
+    }
+}
+
+extension Engine.Start {
+    fileprivate func check() throws(Failure) {
+        switch self {
+        case .begun: return
+        case .closed: throw .closed("client")
+        case .exhausted: throw .exhausted
+        }
     }
 }
 

@@ -46,7 +46,7 @@ struct Failure: Error {
         Failure(BOXRETRY_ERROR_EXHAUSTED, "no descriptors or no threads are left, or libcurl does not work here")
     }
     static func closed(_ argument: StaticString) -> Failure {
-        shim_detail_set(argument.cString, nil, "is closed, or has no thread to work with")
+        shim_detail_set(argument.cString, nil, "is closed")
         return Failure(BOXRETRY_ERROR_CLOSED)
     }
     static var outOfMemory: Failure { Failure(BOXRETRY_ERROR_OUT_OF_MEMORY, "memory could not be had") }

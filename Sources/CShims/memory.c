@@ -4,9 +4,9 @@
 #include <string.h>
 
 bool shim_buffer_append(shim_buffer *buffer, const void *data, size_t count) {
-  if (count > buffer->capacity - buffer->count) {
+  if (!buffer->data || count >= buffer->capacity - buffer->count) {
     size_t capacity = buffer->capacity ? buffer->capacity : 512;
-    while (capacity - buffer->count < count) {
+    while (capacity - buffer->count <= count) {
       if (capacity > (size_t)-1 / 2) return false;
       capacity *= 2;
     }
@@ -17,6 +17,7 @@ bool shim_buffer_append(shim_buffer *buffer, const void *data, size_t count) {
   }
   if (count > 0) memcpy(buffer->data + buffer->count, data, count);
   buffer->count += count;
+  buffer->data[buffer->count] = '\0';
   return true;
 }
 

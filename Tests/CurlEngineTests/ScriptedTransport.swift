@@ -140,7 +140,7 @@ final class Scene {
             engine: engine, request: request, strategy: strategy ?? BoxRetryStrategy(checked: options),
             settings: settings, delivery: .none, cancelSwitch: cancelSwitch, userPointer: nil)
         self.call = call
-        guard engine.perform(call), let result = engine.takeResult(of: call) else {
+        guard engine.perform(call) == .begun, let result = engine.takeResult(of: call) else {
             throw Engine.SetupFailure.exhausted
         }
         return result

@@ -34,6 +34,8 @@ import Testing
         #expect(clock.advance(bySeconds: Delay.maximum))
         #expect(!clock.advance(bySeconds: 3))
         #expect(clock.monotonic.seconds == 2 * Delay.maximum)
+        #expect(clock.advance(bySeconds: 2))
+        #expect(!clock.advance(bySeconds: 1e-9), "the end of the clock is exact")
     }
 
     @Test("whole milliseconds are whole milliseconds, however they look as a Double") func rounding() {

@@ -119,7 +119,7 @@ NUMBERS = {
     "boxretry_client_options.max_total_attempts": Rule("1 to 1000000; 0: 1000 (B14)", 1, 1000000, zero=True),
     "boxretry_client_options.max_transfers": Rule("1 to 100000; 0: 512", 1, 100000, zero=True),
     "boxretry_client_options.max_response_headers": Rule("1 to 65536; 0: 1000", 1, 65536, zero=True),
-    "boxretry_client_options.max_response_header_bytes": Rule("at most 262144; 0: 262144", 0, 262144),
+    "boxretry_client_options.max_response_header_bytes": Rule("1 to 262144; 0: 262144", 1, 262144, zero=True),
     "boxretry_client_options.body_limit": Rule("0: 256 MiB", 0, MOST_BYTES),
     "boxretry_client_options.error_body_limit": Rule("0: 1 MiB (B15)", 0, MOST_BYTES),
     "boxretry_client_close.timeout_ms": Rule("WAIT_TIMEOUT", 0),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from boxretry import Client, NetworkError, ReceiveError, SettingError, Timeout, TLSError
+from boxretry import Client, NetworkError, SettingError, Timeout, TLSError
 from calls import in_both_ways, once, quick
 from fault_server import FaultServer
 

@@ -11,7 +11,7 @@ typedef struct shim_buffer {
   size_t capacity;
 } shim_buffer;
 
-/* False: no memory; nothing is changed. */
+/* Behind the bytes stands a NUL, which is not counted. False: no memory; nothing is changed. */
 bool shim_buffer_append(shim_buffer *buffer, const void *data, size_t count);
 void shim_buffer_free(shim_buffer *buffer);
 

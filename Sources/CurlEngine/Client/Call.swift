@@ -31,6 +31,9 @@ public final class Call: TimerEntry {
     var reconnects: Int32 = 0
     var exceptions: Int32 = 0
 
+    /// The cancel came before the start.
+    var isCancelledEarly = false
+
     /// Where it stands among the engine's active calls; -1 if it does not.
     var activeIndex = -1
 

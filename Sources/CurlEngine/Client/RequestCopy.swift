@@ -61,7 +61,8 @@ public final class RequestCopy {
     /// As libcurl shall send it.
     func attempt(_ settings: EngineSettings, fresh: Bool, errorText: UnsafeMutablePointer<CChar>?) -> shim_attempt {
         shim_attempt(
-            method: method, url: url, headers: headerLines, body: body, body_length: Int64(bodyLength), has_empty_body: hasEmptyBody,
+            method: method, url: url, headers: headerLines, body: body, body_length: Int64(bodyLength),
+            has_empty_body: hasEmptyBody,
             user_agent: settings.userAgent, proxy: settings.proxy, ca_file: settings.caFile, error_text: errorText,
             fresh: fresh)
     }

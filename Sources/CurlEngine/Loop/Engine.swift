@@ -84,19 +84,24 @@ public final class Engine {
 
     // MARK: - From any thread
 
-    /// Begins a call, whose end comes as its delivery says. False: the engine is closing, or has no thread to run it.
-    public func submit(_ call: Call) -> Bool {
-        guard begin(call, needsThread: true) else { return false }
-        register(call)
-        return true
+    public enum Start {
+        case begun
+        /// The engine takes no calls any more.
+        case closed
+        /// No thread can be had to run it.
+        case exhausted
     }
 
-    /// Begins a call, and waits for its end; drives the loop meanwhile, if nobody else does. False as for `submit`.
-    public func perform(_ call: Call) -> Bool {
-        guard begin(call, needsThread: false) else { return false }
-        register(call)
-        _ = wait(for: call, until: .max, mayDrive: true)
-        return true
+    /// Begins a call, whose end comes as its delivery says.
+    public func submit(_ call: Call) -> Start {
+        begin(call, needsThread: true)
+    }
+
+    /// Begins a call, and waits for its end; drives the loop meanwhile, if nobody else does.
+    public func perform(_ call: Call) -> Start {
+        let start = begin(call, needsThread: false)
+        if start == .begun { _ = wait(for: call, until: .max, mayDrive: true) }
+        return start
     }
 
     /// Waits for the end of a call that was submitted. False if that time, of CLOCK_MONOTONIC, came first.
@@ -106,13 +111,6 @@ public final class Engine {
 
     public func cancel(_ call: Call) {
         post(.cancel(call), about: call)
-    }
-
-    /// Tells the call's switch of it; unless it has ended meanwhile, for then nobody would take it off again.
-    private func register(_ call: Call) {
-        guard let cancelSwitch = call.cancelSwitch else { return }
-        cancelSwitch.add(call)
-        if isDone(call) { cancelSwitch.remove(call) }
     }
 
     /// Ends all calls, and lets the threads go. What is still to be done is done by them.
@@ -171,16 +169,25 @@ public final class Engine {
         return body()
     }
 
-    private func begin(_ call: Call, needsThread: Bool) -> Bool {
+    private func begin(_ call: Call, needsThread: Bool) -> Start {
+        // Before it begins: a switch that was triggered already lets nothing be sent.
+        call.cancelSwitch?.add(call)
+        let start = enqueue(call, needsThread: needsThread)
+        if start != .begun { call.cancelSwitch?.remove(call) }
+        return start
+    }
+
+    private func enqueue(_ call: Call, needsThread: Bool) -> Start {
         shim_monitor_lock(lock)
         defer { shim_monitor_unlock(lock) }
-        guard !isClosing, !needsThread || startThread() else { return false }
+        guard !isClosing else { return .closed }
+        guard !needsThread || startThread() else { return .exhausted }
         unfinished += 1
         stats.calls += 1
         commands.append(.start(call))
         if needsThread { shim_monitor_wake_all(lock) }
         wakeDriver()
-        return true
+        return .begun
     }
 
     /// A command about a call that has ended is too late: nobody might come to look at it.
@@ -323,8 +330,10 @@ public final class Engine {
             case .start(let call):
                 call.activeIndex = active.count
                 active.append(call)
-                perform(call.machine.start(), call)
-            case .cancel(let call): perform(call.machine.cancel(), call)
+                perform(call.isCancelledEarly ? call.machine.cancel() : call.machine.start(), call)
+            case .cancel(let call):
+                if call.machine.state == .idle { call.isCancelledEarly = true }
+                if call.activeIndex >= 0 { perform(call.machine.cancel(), call) }
             case .decided(let call): decided(call)
             case .cancelAll: while let call = active.last { perform(call.machine.cancel(), call) }
             }
@@ -458,6 +467,7 @@ public final class Engine {
             active[call.activeIndex] = last
             last.activeIndex = call.activeIndex
         }
+        call.activeIndex = -1
         // What was decided about the last attempt is not why a call was cancelled, or ran out of time.
         let isDecided = ending != .cancelled && ending != .deadline
         tell(.callEnded, call, isDecided ? call.records.last : nil, ending)
@@ -541,7 +551,8 @@ public final class Engine {
                 exceptionNumber: cause == .none ? 0 : call.exceptions))
         call.reconnects = 0
         call.outcome =
-            cause == .none ? Outcome(status: transfer.status, headers: call.received.head.list) : Outcome(exception: cause)
+            cause == .none
+            ? Outcome(status: transfer.status, headers: call.received.head.list) : Outcome(exception: cause)
         call.outcome.isRequestUnsafe = call.request.isUnsafe
         call.outcome.request = UnsafeRawPointer(call.request.description)
     }

@@ -21,7 +21,7 @@ public final class ManualClock: Clock {
     public func suspend(forSeconds seconds: Double) -> Bool {
         guard seconds >= 0, seconds <= Delay.maximum else { return false }
         let later = boottime.advanced(bySeconds: seconds)
-        guard Double(later.nanoseconds) <= Self.maximumSeconds * 1e9 else { return false }
+        guard later.nanoseconds <= Int64(Self.maximumSeconds) * 1_000_000_000 else { return false }
         boottime = later
         wall += seconds
         return true
