@@ -3,7 +3,8 @@
 Each fact has the header's own words, and test_docs.py looks for them in the comment of that very field or function. It
 also insists that each number that goes into the library has its fact; a pointer without one may not be NULL.
 Keys are "function.parameter" or "struct.field". A request that is sent must meet more than one that an outcome is
-about: what is said of such a request alone has a key that ends in OF_A_CLIENT.
+about: what is said of such a request alone has a key that ends in OF_A_CLIENT. A fact for which the header
+has no words yet has "".
 """
 
 from __future__ import annotations
@@ -194,7 +195,7 @@ def _has_no_control_character(text: bytes) -> bool:
 
 TEXTS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
     "boxretry_delay_header.name": ("1 to 256 visible ASCII characters, without a colon", _is_delay_header_name),
-    # The header has no words for these yet; what is here is what the library does.
+    # What is here without words is what the library does.
     f"boxretry_request.method{OF_A_CLIENT}": ("", lambda text: _is_token(text, 32)),
     f"boxretry_request.url{OF_A_CLIENT}": ("", lambda text: text.startswith((b"http://", b"https://"))),
     f"boxretry_header.name{OF_A_CLIENT}": ("", lambda text: _is_token(text, 256)),

@@ -29,7 +29,7 @@ def comment_of(key: str) -> str:
     return next(field.comment for field in HEADER.structs[owner].fields if field.name == name)
 
 
-@pytest.mark.parametrize("key", FACTS)
+@pytest.mark.parametrize("key", [key for key, words in FACTS.items() if words])
 def test_fact_stands_in_the_header(key: str) -> None:
     assert FACTS[key] in comment_of(key)
 

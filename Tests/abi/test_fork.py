@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 from arguments import Arguments, comparable, without_address
+from calls import FOR_EVER, Calls
 from facts import ANSWER_IF_FORKED, ANSWER_IF_VALID
 from header import read_header
 from hostile import Override, Place, places
@@ -71,6 +74,33 @@ def test_child_makes_handles_that_work(name: str, variant: int) -> None:
 
     run_in_child(child)
     run_in_child(lambda: run_in_child(child))
+
+
+@isolated
+def test_child_frees_what_is_under_way_in_its_parent_and_sends_itself() -> None:
+    """Given a call whose server is silent, the child frees all handles of it and makes its own; the parent goes on."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        calls = Calls()
+        queue, switch = calls.library.new("boxretry_queue_new"), calls.library.new("boxretry_cancel_new")
+        url = b"http://127.0.0.1:%d/" % silent.getsockname()[1]
+        call = calls.submit(calls.request(url, queue=queue, cancel=switch))
+        connection, _ = silent.accept()  # the request is on its way
+
+        def child() -> None:
+            assert calls.ask("call_wait", call, 0) == "BOXRETRY_ERROR_FORKED"
+            calls.ask("call_cancel", call)
+            calls.ask("cancel_trigger", switch)
+            for kind, handle in {"client": calls.client, "call": call, "queue": queue, "cancel": switch}.items():
+                calls.ask(f"{kind}_free", handle)
+            own = Calls()
+            assert own.error(own.perform(own.request())) == "BOXRETRY_ERROR_CONNECT"
+
+        run_in_child(child)
+        assert calls.ask("call_wait", call, 0) == "BOXRETRY_ERROR_WAIT_TIMEOUT", "the child has not ended it"
+        calls.ask("cancel_trigger", switch)
+        assert calls.ask("call_wait", call, FOR_EVER) == "BOXRETRY_OK"
+        assert calls.error(calls.ask("call_take_response", call)) == "BOXRETRY_ERROR_CANCELLED"
+        connection.close()
 
 
 @isolated
