@@ -20,8 +20,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Callable, Iterator, NamedTuple
+from typing import Callable, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 PREFIX = Path(os.environ.get("BOXRETRY_PREFIX", ROOT / "build/prefix"))
