@@ -7,12 +7,16 @@ import PackageDescription
 // Every setting that only the shipped library needs hangs on the trait: linker flags and sanitizers exclude each other.
 let shipped: BuildSettingCondition = .when(traits: ["Embedded"])
 
-let swiftSettings: [SwiftSetting] = [
+let ordinarySwiftSettings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
-    .enableExperimentalFeature("Embedded", shipped),
-    .unsafeFlags(["-wmo", "-Xfrontend", "-function-sections"], shipped),
 ]
+
+let swiftSettings: [SwiftSetting] =
+    ordinarySwiftSettings + [
+        .enableExperimentalFeature("Embedded", shipped),
+        .unsafeFlags(["-wmo", "-Xfrontend", "-function-sections"], shipped),
+    ]
 
 let cSettings: [CSetting] = [
     .unsafeFlags(["-std=gnu11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fvisibility=hidden"]),
@@ -56,10 +60,19 @@ let package = Package(
             name: "BoxRetry", dependencies: ["RetryCore", "CurlEngine", "CShims", "CBoxRetry"],
             swiftSettings: swiftSettings, linkerSettings: linkerSettings),
         // What the test targets share.
-        .target(name: "TestSupport", path: "Tests/TestSupport"),
-        .testTarget(name: "RetryCoreTests", dependencies: ["RetryCore", "TestSupport"]),
-        .testTarget(name: "CurlEngineTests", dependencies: ["CurlEngine", "RetryCore", "CShims"]),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: ordinarySwiftSettings),
         .testTarget(
-            name: "BoxRetryTests", dependencies: ["BoxRetry", "CurlEngine", "RetryCore", "CBoxRetry", "TestSupport"]),
+            name: "CurlEngineTests", dependencies: ["CurlEngine", "RetryCore", "CShims"],
+            swiftSettings: ordinarySwiftSettings),
+        .testTarget(
+            name: "RetryCoreTests", dependencies: ["RetryCore", "TestSupport"], swiftSettings: ordinarySwiftSettings),
+        .testTarget(
+            name: "BoxRetryTests", dependencies: ["BoxRetry", "CurlEngine", "RetryCore", "CBoxRetry", "TestSupport"],
+            swiftSettings: ordinarySwiftSettings),
+        // Runs the sequences of the model test through the core, always as ordinary Swift. (SwiftPM would link a program
+        // as an Embedded one even where the condition of that setting does not hold.)
+        .executableTarget(
+            name: "ModelRunner", dependencies: ["RetryCore"], path: "Tests/model/swift",
+            swiftSettings: ordinarySwiftSettings),
     ]
 )

@@ -36,6 +36,8 @@ extern "C" {
  *       boxretry_clock_sleep(NULL, decision.delay);
  *     }
  *
+ * The header is C99 and C++11.
+ *
  * Conventions
  *
  * 1. Handles are opaque. x_new() makes one, x_free() ends it. x_free() takes NULL, is allowed anywhere (in callbacks
@@ -53,11 +55,14 @@ extern "C" {
  * 6. A callback gets its context first and returns nothing; it answers through a pointer to an answer that the library
  *    has preset to "failed". A callback must return: no longjmp, no exception may leave it. Functions that block
  *    refuse to run inside one (BOXRETRY_ERROR_IN_CALLBACK).
- * 7. No argument that can be looked at (NULL, a number out of range, NaN, a wrong struct_size) crashes the library: it
+ * 7. Memory: what depends on what you pass in gives BOXRETRY_ERROR_OUT_OF_MEMORY when it cannot be had. Where there is
+ *    none even for the few kilobytes of a handle, the process ends.
+ * 8. No argument that can be looked at (NULL, a number out of range, NaN, a wrong struct_size) crashes the library: it
  *    answers BOXRETRY_ERROR_INVALID_ARGUMENT and changes nothing. A pointer to something that is not what it says it
  *    is, or that was freed, is as fatal as anywhere in C.
- * 8. Threads: each section says who may use its handles at once. After fork() the child may only free the handles
- *    of its parent; everything else answers BOXRETRY_ERROR_FORKED. Handles made in the child work.
+ * 9. Threads: each section says who may use its handles at once. After fork() the child may only free the handles
+ *    of its parent; everything else answers BOXRETRY_ERROR_FORKED. Handles made in the child work. (Do not use _Fork(),
+ *    of which nobody is told.)
  * ================================================================================================================== */
 
 /** No limit, for any time in milliseconds. */
@@ -327,10 +332,11 @@ typedef struct boxretry_delay_header {
 /** How Box's strategy retries (B1), and what goes beyond the source: the caps (B11), unsafe methods (B12). */
 typedef struct boxretry_retry_options {
   size_t struct_size;
-  int32_t max_attempts;              /* 0 to 1000000; default 5. Attempts that end in a response (B5). A retry loop ends
-                                        at its max_total_attempts all the same, by default at 1000 */
+  int32_t max_attempts;              /* 0 to 1000000; default 5. A response is not retried once so many attempts, of any
+                                        kind, have been made; and all retries of a call are never more (B5). A retry
+                                        loop ends at its max_total_attempts all the same, by default at 1000 */
   int32_t max_retries_on_exception;  /* 0 to 1000000; default 2. Retries after network exceptions */
-  double retry_base_interval;        /* seconds, 0 or more, finite; default 1 */
+  double retry_base_interval;        /* seconds, 0 or more, finite; default 1. The first wait is twice as long (B6) */
   double retry_randomization_factor; /* 0 to 1; default 0.5. A delay is multiplied by 1 - factor to 1 + factor */
   double backoff_cap;                /* seconds, 0 or more, finite; no backoff is longer, jitter included. 0 (default):
                                         no cap */
@@ -355,8 +361,8 @@ boxretry_error boxretry_retry_options_init(boxretry_retry_options *options, size
  * How one attempt ended (B2): a response, or a network exception.
  *
  * A response has its status and headers, and cause NONE. A network exception has status 0 and its cause. A response
- * whose body broke off is an exception too: what has a cause is one, whatever its status. (Its Retry-After counts.) (An outcome that nothing was
- * written to is a network exception of unknown cause.)
+ * whose body broke off is an exception too: what has a cause is one, whatever its status; if it has a Retry-After, that
+ * is the delay. An outcome that nothing was written to is a network exception of unknown cause.
  * The caller owns all of it, and it need only live as long as the call that it is given to.
  */
 typedef struct boxretry_outcome {
@@ -403,7 +409,7 @@ boxretry_error boxretry_decision_init(boxretry_decision *decision, size_t struct
 /**
  * Makes Box's strategy. `options` NULL: the documented defaults. Everything in `options` is copied.
  *
- * INVALID_ARGUMENT (the detail names the field, B1), OUT_OF_MEMORY. Free with boxretry_strategy_free(). Any thread.
+ * INVALID_ARGUMENT (the detail names the field, B1). Free with boxretry_strategy_free(). Any thread.
  */
 boxretry_error boxretry_strategy_new(const boxretry_retry_options *options, boxretry_strategy **out);
 
@@ -446,7 +452,7 @@ boxretry_error boxretry_strategy_callbacks_init(boxretry_strategy_callbacks *cal
 /**
  * Makes a custom strategy. If this fails, `context` stays the caller's: `context_free` is not called.
  *
- * INVALID_ARGUMENT, OUT_OF_MEMORY. Free with boxretry_strategy_free(). Any thread.
+ * INVALID_ARGUMENT. Free with boxretry_strategy_free(). Any thread.
  */
 boxretry_error boxretry_strategy_new_custom(const boxretry_strategy_callbacks *callbacks, boxretry_strategy **out);
 
@@ -519,7 +525,8 @@ typedef struct boxretry_loop_options {
   int64_t deadline_ms;    /* over all attempts and waits, from boxretry_retry_loop_new(); 1 or more; default: none. A
                              wait that would reach it is not begun */
   const boxretry_clock *clock; /* NULL (default): the system's. Retained */
-  uint64_t seed;               /* of the jitter; the same seed gives the same delays. 0 (default): random */
+  uint64_t seed;               /* of the jitter; the same seed gives the same delays, with the same version of the
+                                  library. 0 (default): random */
   int32_t max_total_attempts;  /* ceiling of attempts for any strategy; 1 to 1000000. 0 (default): 1000 */
   int32_t reserved;            /* 0 */
 } boxretry_loop_options;
@@ -536,13 +543,18 @@ typedef struct boxretry_retry_loop boxretry_retry_loop;
 /**
  * Begins a call; its deadline counts from here. `options` NULL: the defaults. The strategy and the clock are retained.
  *
- * INVALID_ARGUMENT, OUT_OF_MEMORY, FORKED. Free with boxretry_retry_loop_free(). Any thread.
+ * INVALID_ARGUMENT, FORKED. Free with boxretry_retry_loop_free(). Any thread.
  */
 boxretry_error boxretry_retry_loop_new(const boxretry_strategy *strategy, const boxretry_loop_options *options,
                                        boxretry_retry_loop **out);
 
 /**
  * Takes the outcome of the next attempt and says what to do. After STOP, SUCCEED or CALLBACK_FAILED the loop has ended.
+ *
+ * SUCCEED is the end with any response from 200 to 399, even if it came after the deadline; a 202 that asked for more
+ * patience than there was is among them, with a reason other than success (B10). After REFRESH_TOKEN_AND_RETRY without a
+ * new token, free the loop: the call has failed. A loop does not watch an attempt that is under way: how long it may take
+ * is your transport's to see to.
  *
  * INVALID_ARGUMENT (the attempt was not counted), CALLBACK_FAILED (custom strategies), ENDED, FORKED; IN_CALLBACK if
  * called from a callback of this very loop. One thread at a time.
@@ -712,7 +724,7 @@ typedef struct boxretry_client_options {
   int32_t max_total_attempts;       /* of each call, whatever its strategy; 1 to 1000000; 0: 1000 (B14) */
   int32_t max_transfers;            /* attempts under way at once, the others wait; 1 to 100000; 0: 512 */
   int32_t max_response_headers;     /* lines; 1 to 65536; 0: 1000 */
-  size_t max_response_header_bytes; /* 0: 1 MiB */
+  size_t max_response_header_bytes; /* of all lines together, at most 262144; 0: 262144 */
   size_t body_limit;                /* bytes of a 2xx response's body; 0: 256 MiB */
   size_t error_body_limit;          /* bytes of any other response's body; the rest is cut off; 0: 1 MiB (B15) */
   void (*on_event)(void *context, const boxretry_event *event); /* runs on the loop, and must not block; NULL: none */

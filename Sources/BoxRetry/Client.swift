@@ -92,8 +92,12 @@ extension CallSettings {
             try checkedCount(
                 options.max_response_headers, "max_response_headers", upTo: 65_536, "must be from 0 to 65536",
                 orDefault: Int32(maxHeaderLines)))
-        maxHeaderBytes = try checkedSize(
+        let headerBytes = try checkedSize(
             options.max_response_header_bytes, "options", "max_response_header_bytes", orDefault: maxHeaderBytes)
+        guard headerBytes <= maxHeaderBytes else {
+            throw .invalidArgument("options", "max_response_header_bytes", "must be at most 262144")
+        }
+        maxHeaderBytes = headerBytes
         bodyLimit = try checkedSize(options.body_limit, "options", "body_limit", orDefault: bodyLimit)
         errorBodyLimit = try checkedSize(
             options.error_body_limit, "options", "error_body_limit", orDefault: errorBodyLimit)
@@ -245,8 +249,12 @@ extension RequestCopy {
             throw .invalidArgument("request", "url", "is no http or https URL")
         }
         var problem: StaticString?
+        var bytes = 0
         list.forEach { name, value in
-            if !RequestChecks.isHeaderName(name) {
+            bytes += shim_length(name) + shim_length(value)
+            if bytes > 1_000_000 {
+                problem = "are longer than 1000000 bytes in all"
+            } else if !RequestChecks.isHeaderName(name) {
                 problem = "have a name that is no token"
             } else if !RequestChecks.isHeaderValue(value) {
                 problem = "have a value with a control character"

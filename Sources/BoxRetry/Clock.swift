@@ -83,7 +83,7 @@ public func boxretry_clock_now(
         case BOXRETRY_TIMELINE_MONOTONIC: out.pointee = clock.monotonic.seconds
         case BOXRETRY_TIMELINE_BOOTTIME: out.pointee = clock.boottime.seconds
         case BOXRETRY_TIMELINE_WALL: out.pointee = clock.wall
-        default: throw .invalidArgument("timeline", nil, "is none", is: Int64(timeline))
+        default: throw .invalidArgument("timeline", nil, "is no BOXRETRY_TIMELINE_", is: Int64(timeline))
         }
     }
 }

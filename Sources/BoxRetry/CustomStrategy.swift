@@ -41,7 +41,7 @@ final class CallbackRetryStrategy: RetryStrategy {
         _ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32
     ) throws(StrategyFailure) -> RetryAnswer {
         var action = BOXRETRY_ACTION_UNANSWERED
-        withCOutcome(outcome) { callbacks.should_retry?(callbacks.context, $0, attemptNumber, &action) }
+        try withCOutcome(outcome) { callbacks.should_retry?(callbacks.context, $0, attemptNumber, &action) }
         switch RetryAction(rawValue: action) {
         case .stop: return .stop(outcome.isSuccess ? .success : .custom)
         case .retry: return .retry(.custom)
@@ -50,7 +50,7 @@ final class CallbackRetryStrategy: RetryStrategy {
             throw StrategyFailure(
                 action == BOXRETRY_ACTION_UNANSWERED
                     ? "should_retry returned without an answer"
-                    : "should_retry answered with something that is no answer")
+                    : "should_retry answered none of STOP, RETRY and REFRESH_TOKEN_AND_RETRY")
         }
     }
 
@@ -61,7 +61,7 @@ final class CallbackRetryStrategy: RetryStrategy {
             return BoxRetryOptions().wait(retryAfter, attemptNumber: attemptNumber, unitRandom: unitRandom)
         }
         var delay = BOXRETRY_DELAY_UNANSWERED
-        withCOutcome(outcome) { ask(callbacks.context, $0, attemptNumber, &delay) }
+        try withCOutcome(outcome) { ask(callbacks.context, $0, attemptNumber, &delay) }
         guard delay != BOXRETRY_DELAY_UNANSWERED else {
             throw StrategyFailure("retry_after returned without an answer")
         }
@@ -69,16 +69,22 @@ final class CallbackRetryStrategy: RetryStrategy {
     }
 
     /// Runs a callback, with the outcome as it sees it.
-    private func withCOutcome(_ outcome: Outcome, _ body: (UnsafePointer<boxretry_outcome>) -> Void) {
-        shim_callback_enter()
-        defer { shim_callback_leave() }
+    private func withCOutcome(
+        _ outcome: Outcome, _ body: (UnsafePointer<boxretry_outcome>) -> Void
+    ) throws(StrategyFailure) {
+        let forks = shim_fork_generation()
         var cOutcome = boxretry_outcome(
             struct_size: MemoryLayout<boxretry_outcome>.size, status: outcome.status, cause: outcome.cause.rawValue,
             headers: outcome.headers.cHeaders, header_count: outcome.headers.count,
             auth_available: outcome.authAvailable ? 1 : 0, request_sent: outcome.requestSent.rawValue,
             request: outcome.request?.assumingMemoryBound(to: boxretry_request.self),
             body_not_replayable: outcome.isBodyReplayable ? 0 : 1, reserved: 0)
+        shim_callback_enter()
         body(&cOutcome)
+        shim_callback_leave()
+        guard shim_fork_generation() == forks else {
+            throw StrategyFailure("a callback has called fork(), and this is the child", isForked: true)
+        }
     }
 }
 

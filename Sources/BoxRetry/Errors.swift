@@ -54,7 +54,7 @@ struct Failure: Error {
         Failure(BOXRETRY_ERROR_NOT_USABLE, "value: is no number, no list of numbers, and no HTTP date")
     }
     static func callbackFailed(_ failure: StrategyFailure) -> Failure {
-        Failure(BOXRETRY_ERROR_CALLBACK_FAILED, failure.why)
+        Failure(failure.isForked ? BOXRETRY_ERROR_FORKED : BOXRETRY_ERROR_CALLBACK_FAILED, failure.why)
     }
     static func inCallback(_ why: StaticString) -> Failure { Failure(BOXRETRY_ERROR_IN_CALLBACK, why) }
     static func forked(_ argument: StaticString) -> Failure {
@@ -63,7 +63,7 @@ struct Failure: Error {
     }
     static var closed: Failure { Failure(BOXRETRY_ERROR_CLOSED, "the clock was freed while this call waited on it") }
     static var ended: Failure { Failure(BOXRETRY_ERROR_ENDED, "loop: has already given its last decision") }
-    static var waitTimeout: Failure { Failure(BOXRETRY_ERROR_WAIT_TIMEOUT, "timeout_ms: has passed") }
+    static var waitTimeout: Failure { Failure(BOXRETRY_ERROR_WAIT_TIMEOUT, "timeout_ms has passed") }
 
     private init(_ error: Int, _ detail: StaticString) {
         self.init(error)

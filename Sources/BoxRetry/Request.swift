@@ -18,11 +18,11 @@ extension Outcome {
     mutating func setRequest(_ pointer: UnsafePointer<boxretry_request>) throws(Failure) {
         let request = try boxretry_request.read(pointer, "request")
         guard let safety = RequestSafety(rawValue: request.retry_safety) else {
-            throw .invalidArgument("request", "retry_safety", "is none", is: Int64(request.retry_safety))
+            throw .invalidArgument("request", "retry_safety", "is no BOXRETRY_SAFETY_", is: Int64(request.retry_safety))
         }
         guard request.reserved == 0 else { throw .invalidArgument("request", "reserved", "must be 0") }
         guard request.body != nil || request.body_length == 0 else {
-            throw .invalidArgument("request", "body", "is NULL, but has a length")
+            throw .invalidArgument("request", "body", "is NULL, but body_length is not 0")
         }
         _ = try HeaderList(reading: request.headers, request.header_count, "request")
         isRequestUnsafe = safety.isUnsafe(method: request.method)
@@ -43,7 +43,7 @@ extension HeaderList {
         guard count > 0, count <= Self.maximumCount else {
             throw .invalidArgument(argument, "header_count", "must be at most 65536")
         }
-        guard let headers else { throw .invalidArgument(argument, "headers", "is NULL, but has a count") }
+        guard let headers else { throw .invalidArgument(argument, "headers", "is NULL, but header_count is not 0") }
         let pairs = UnsafeRawPointer(headers).assumingMemoryBound(to: UnsafePointer<CChar>?.self)
         guard let list = HeaderList(pairs: pairs, count: count) else {
             throw .invalidArgument(argument, "headers", "have a name or a value that is NULL")

@@ -30,7 +30,7 @@ extension boxretry_attempt: SizedStruct {
             retry_after: -1, curl_code: 0, reserved: 0, curl_text: nil)
     }
 
-    static var firstSize: Int { 96 }
+    static var firstSize: Int { 88 }
 }
 
 extension AttemptRecord {

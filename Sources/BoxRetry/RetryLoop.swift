@@ -21,10 +21,10 @@ final class RetryLoopHandle: Handle, HandleClass {
     func next(_ outcome: Outcome) throws(Failure) -> Decision {
         guard !isDeciding else { throw .inCallback("loop: is deciding; this is its own callback") }
         guard !loop.hasEnded else { throw .ended }
-        isDeciding = true
-        defer { isDeciding = false }
         return try keptAlive(if: loop.callsBack) { () throws(StrategyFailure) in
-            try loop.next(outcome, clock: clock)
+            isDeciding = true
+            defer { isDeciding = false }
+            return try loop.next(outcome, clock: clock)
         }
     }
 }

@@ -45,7 +45,7 @@ extension BoxRetryOptions {
         retryAfterCap = options.retry_after_cap
         guard let overCap = OverCap(rawValue: options.retry_after_over_cap) else {
             throw .invalidArgument(
-                "options", "retry_after_over_cap", "is none", is: Int64(options.retry_after_over_cap))
+                "options", "retry_after_over_cap", "is no BOXRETRY_OVER_CAP_", is: Int64(options.retry_after_over_cap))
         }
         retryAfterOverCap = overCap
         retryUnsafeMethods = options.retry_unsafe_methods != 0
@@ -68,7 +68,7 @@ extension DelayHeaders {
             throw .invalidArgument("options", "delay_header_count", "must be at most 16")
         }
         guard let headers = options.delay_headers else {
-            throw .invalidArgument("options", "delay_headers", "is NULL, but has a count")
+            throw .invalidArgument("options", "delay_headers", "is NULL, but delay_header_count is not 0")
         }
         for header in UnsafeBufferPointer(start: headers, count: options.delay_header_count) {
             guard let name = header.name, append(name: name, unit: header.unit) else {
@@ -109,10 +109,10 @@ extension Outcome {
             throw .invalidArgument("outcome", "status", "must be 0, or from 100 to 999", is: Int64(outcome.status))
         }
         guard let cause = NetworkExceptionCause(rawValue: outcome.cause) else {
-            throw .invalidArgument("outcome", "cause", "is none", is: Int64(outcome.cause))
+            throw .invalidArgument("outcome", "cause", "is no BOXRETRY_CAUSE_", is: Int64(outcome.cause))
         }
         guard let sent = RequestSent(rawValue: outcome.request_sent) else {
-            throw .invalidArgument("outcome", "request_sent", "is none", is: Int64(outcome.request_sent))
+            throw .invalidArgument("outcome", "request_sent", "is no BOXRETRY_SENT_", is: Int64(outcome.request_sent))
         }
         guard outcome.reserved == 0 else { throw .invalidArgument("outcome", "reserved", "must be 0") }
         self.init(

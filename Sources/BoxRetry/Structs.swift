@@ -73,7 +73,8 @@ extension SizedStruct {
         _ callerSize: Int, _ argument: StaticString, _ field: StaticString?
     ) throws(Failure) {
         guard callerSize >= firstSize, callerSize <= longestStruct, callerSize % 8 == 0 else {
-            throw .invalidArgument(argument, field, "is no size that this struct ever had", is: Int64(callerSize))
+            throw .invalidArgument(
+                argument, field, "must be a size of this struct: start it from its _INIT", is: Int64(callerSize))
         }
     }
 

@@ -160,9 +160,9 @@ bool shim_easy_prepare(CURL *easy, const shim_attempt *attempt, void *transfer) 
   SET(CURLOPT_ERRORBUFFER, attempt->error_text);
 
   /* The method, and its body. The engine's requests are sent once each, as they are. */
-  if (attempt->body) {
+  if (attempt->body || attempt->has_empty_body) {
     SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)attempt->body_length);
-    SET(CURLOPT_POSTFIELDS, attempt->body);
+    SET(CURLOPT_POSTFIELDS, attempt->body ? attempt->body : "");
   } else if (strcmp(attempt->method, "HEAD") == 0) {
     SET(CURLOPT_NOBODY, 1L);
   }

@@ -29,6 +29,9 @@ void shim_detail_set_integer(const char *argument, const char *field, const char
 void shim_detail_set_real(const char *argument, const char *field, const char *why, double value) {
   char text[32];
   snprintf(text, sizeof text, "%.9g", value);
+  /* The program's locale may have another decimal point. */
+  for (char *c = text; *c; c++)
+    if (!strchr("0123456789+-.einfa", *c)) *c = '.';
   set_detail(argument, field, why, text);
 }
 
@@ -135,7 +138,15 @@ void shim_monitor_wake_all(shim_monitor *monitor) {
 }
 
 bool shim_monitor_wait_until(shim_monitor *monitor, int64_t monotonic_nanoseconds) {
-  if (monotonic_nanoseconds == INT64_MAX) return pthread_cond_wait(&monitor->condition, &monitor->mutex) == 0;
-  struct timespec until = timespec_of(monotonic_nanoseconds);
-  return pthread_cond_timedwait(&monitor->condition, &monitor->mutex, &until) != ETIMEDOUT;
+  /* A thread that was cancelled in here would keep the mutex for ever. */
+  int cancel_state, result;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+  if (monotonic_nanoseconds == INT64_MAX) {
+    result = pthread_cond_wait(&monitor->condition, &monitor->mutex);
+  } else {
+    const struct timespec until = timespec_of(monotonic_nanoseconds);
+    result = pthread_cond_timedwait(&monitor->condition, &monitor->mutex, &until);
+  }
+  pthread_setcancelstate(cancel_state, NULL);
+  return result != ETIMEDOUT;
 }

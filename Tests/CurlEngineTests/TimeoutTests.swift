@@ -86,7 +86,7 @@ import Testing
         let scene = try Scene(Script(events: [(0.1, .run { cancel.trigger() })]))
         let result = try scene.perform(cancelSwitch: cancel)
         #expect(result.ending == .cancelled)
-        #expect(result.records.isEmpty)
+        #expect(result.records.count == 1 && result.records[0].decision == nil)
         #expect(scene.transport.begun.count == 1)
     }
 

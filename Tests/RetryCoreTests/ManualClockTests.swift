@@ -36,6 +36,15 @@ import Testing
         #expect(clock.monotonic.seconds == 2 * Delay.maximum)
     }
 
+    @Test("whole milliseconds are whole milliseconds, however they look as a Double") func rounding() {
+        let clock = ManualClock()
+        for milliseconds in Int64(1)...5_000 {
+            let before = clock.boottime
+            #expect(clock.advance(bySeconds: Double(milliseconds) / 1_000))
+            #expect(clock.boottime.nanoseconds == before.advanced(byMilliseconds: milliseconds).nanoseconds)
+        }
+    }
+
     @Test("instants saturate rather than overflow") func saturation() {
         let late = Instant(nanoseconds: .max - 1)
         #expect(late.advanced(bySeconds: 1).nanoseconds == .max)

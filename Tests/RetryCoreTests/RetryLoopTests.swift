@@ -178,6 +178,57 @@ import Testing
         #expect(try play([.status(503), .status(200)], limits: deadline(seconds: 2.001)).requests == 2)
     }
 
+    @Test("B11: a deadline of 1001 ms has passed after 1.001 s") func deadlineToTheMillisecond() throws {
+        let clock = ManualClock()
+        var limits = RetryLoop.Limits()
+        limits.deadline = Instant(nanoseconds: 0).advanced(byMilliseconds: 1_001)
+        var loop = RetryLoop(
+            strategy: BoxRetryStrategy(checked: withoutJitter()), limits: limits, random: SplitMix64(state: 1))
+        #expect(clock.advance(bySeconds: 1.001))
+        let lines = Lines([("Retry-After", "0")])
+        let decision = try withExtendedLifetime(lines) {
+            try loop.next(Outcome(status: 503, headers: lines.list), clock: clock)
+        }
+        #expect(decision.reason == .deadline)
+    }
+
+    @Test("what stands against a retry has an order: the first of it is the reason") func reasonOrder() throws {
+        // Each line has all that stands below it, too: not replayable, ceiling, bound, cap, deadline.
+        var outcome = Outcome(exception: .connect)
+        outcome.isRequestUnsafe = true
+        outcome.isBodyReplayable = false
+        var options = withoutJitter {
+            $0.retryUnsafeMethods = false
+            $0.maxAttempts = 0
+            $0.retryAfterCap = 1
+            $0.retryAfterOverCap = .stop
+        }
+        let lines = Lines([("Retry-After", "60")])
+        outcome.headers = lines.list
+        var limits = deadline(seconds: 1)
+        limits.maxTotalAttempts = 1
+        func reason() throws -> Reason {
+            var loop = RetryLoop(
+                strategy: BoxRetryStrategy(checked: options), limits: limits, random: SplitMix64(state: 1))
+            return try loop.next(outcome, clock: ManualClock()).reason
+        }
+        try withExtendedLifetime(lines) { () throws in
+            #expect(try reason() == .unsafeRequest)
+            options.retryUnsafeMethods = true
+            #expect(try reason() == .notReplayable)
+            outcome.isBodyReplayable = true
+            #expect(try reason() == .attemptCeiling)
+            limits.maxTotalAttempts = 1_000
+            #expect(try reason() == .retriesExhausted)
+            options.maxAttempts = 5
+            #expect(try reason() == .retryAfterOverCap)
+            options.retryAfterOverCap = .clamp
+            #expect(try reason() == .deadline)
+            limits.deadline = .distantFuture
+            #expect(try reason() == .networkException)
+        }
+    }
+
     @Test("M6: the deadline goes on while the machine sleeps") func deadlineWhileAsleep() throws {
         let clock = ManualClock()
         var loop = RetryLoop(

@@ -7,11 +7,15 @@ from typing import Any
 
 from facts import EXAMPLES
 from header import Function, Header, Struct, Type
-from hostile import AnotherHandle, Case, Path, Place, Value, input_struct, output_struct, valid_value
+from hostile import AnotherHandle, Case, Path, Place, Value, input_struct, output_struct, read_fields, valid_value
 from library import ROOM, Library, address, c_type
 
 UNWRITTEN = b"\x5a" * ROOM
 """What stands wherever the library may write its result, unless a test wants something else there."""
+
+
+CALLBACKS: list[Any] = []
+"""All callbacks, kept alive to the end: the thread of a client may call one after a call has returned."""
 
 
 def makers(header: Header, handle: str) -> list[Function]:
@@ -35,6 +39,7 @@ class Arguments:
         self._makers: dict[str, Arguments] = {}
         self._made: list[tuple[str, int]] = []
         self._changed: list[tuple[int, str]] = []  # handles that are no longer the same after the call
+        self._is_prepared = False
         self._alive: list[Any] = []
         self._texts: dict[bytes, int] = {}
         for index, parameter in enumerate(function.parameters):
@@ -46,8 +51,8 @@ class Arguments:
     def call(self, case: Case = ()) -> Any:
         """Calls the function, and leaves the arguments as they were. Handles that it changes are fresh each time."""
         undo: list[tuple[Any, Any, Any]] = []
-        for index, handle in self._changed:
-            self.values[index] = self.make(handle)
+        self.prepare()
+        self._is_prepared = False
         fresh = [(handle, self.values[index]) for index, handle in self._changed]
         for override in case:
             container, key = self._containers[override.place.path]
@@ -69,6 +74,13 @@ class Arguments:
         for container, key, value in reversed(undo):
             _set(container, key, value)
         return answer
+
+    def prepare(self) -> None:
+        """Makes the handles that the next call changes; it does so itself, but where it runs that may be forbidden."""
+        if not self._is_prepared:
+            for index, handle in self._changed:
+                self.values[index] = self.make(handle)
+        self._is_prepared = True
 
     def make(self, handle: str) -> int:
         """A new handle; the caller frees it."""
@@ -131,7 +143,7 @@ class Arguments:
     def _output(self, place: Place) -> int:
         self.out = ctypes.create_string_buffer(UNWRITTEN, ROOM)
         written = output_struct(self.library.header, place.what)
-        if written and not self.function.name.endswith("_init"):
+        if written and written.is_sized and not self.function.name.endswith("_init"):
             struct = self.library.structs[written.name].from_buffer(self.out)
             struct.struct_size = ctypes.sizeof(struct)
             self._containers[(*place.path, "struct_size")] = (struct, "struct_size")
@@ -140,8 +152,8 @@ class Arguments:
     def _struct(self, struct: Struct, path: Path) -> int:
         """All defaults, with something behind each pointer."""
         value = self._keep(self.library.struct(struct.name))
-        for field in struct.fields:
-            place = Place((*path, field.name), f"{struct.name}.{field.name}", field, struct)
+        for place in read_fields(self.function, struct, path):
+            field = place.what
             self._containers[place.path] = (value, field.name)
             if c_type(field.type) is ctypes.c_void_p or place.key in EXAMPLES:
                 setattr(value, field.name, self._valid(place))
@@ -153,14 +165,16 @@ class Arguments:
         """A callback that answers 1 wherever an answer is asked for: "retry", or one second."""
         assert type.parameters is not None
         last = type.parameters[-1].type
-        writes = None if last.name == "void" else ctypes.POINTER(c_type(last.pointee))
+        writes = None if last.const or last.name not in ("int32_t", "double") else ctypes.POINTER(c_type(last.pointee))
 
         def call(*arguments: Any) -> None:
             if writes:
                 ctypes.cast(arguments[-1], writes)[0] = 1
 
         parameters = [c_type(parameter.type) for parameter in type.parameters]
-        return address(self._keep(ctypes.CFUNCTYPE(None, *parameters)(call)))
+        callback = ctypes.CFUNCTYPE(None, *parameters)(call)
+        CALLBACKS.append(callback)
+        return address(callback)
 
     # What is not
 
@@ -181,6 +195,17 @@ class Arguments:
     def _keep(self, value: Any) -> Any:
         self._alive.append(value)
         return value
+
+
+def comparable(function: Function, answer: Any) -> Any:
+    """An answer without what differs from call to call, and from process to process."""
+    if function.result_handle:  # whether the call has ended already is chance
+        return None
+    return answer >= 0 if function.name == "boxretry_queue_fd" else without_address(function, answer)
+
+
+def without_address(function: Function, answer: Any) -> Any:
+    return "a pointer" if function.result.pointers and isinstance(answer, int) else answer
 
 
 def _get(container: Any, key: Any) -> Any:

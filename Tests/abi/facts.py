@@ -2,12 +2,14 @@
 
 Each fact has the header's own words, and test_docs.py looks for them in the comment of that very field or function. It
 also insists that each number that goes into the library has its fact; a pointer without one may not be NULL.
-Keys are "function.parameter" or "struct.field".
+Keys are "function.parameter" or "struct.field". A request that is sent must meet more than one that an outcome is
+about: what is said of such a request alone has a key that ends in OF_A_CLIENT.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,6 +17,7 @@ from header import Number, read_header
 
 YEAR_1, YEAR_9999 = -62135596800, 253402300799
 LONGEST_DELAY = 2**31 - 1
+OF_A_CLIENT = " of a client"
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,12 @@ def _flag(words: str = "flag") -> Rule:
     return Rule(words)
 
 
+MOST_BYTES = 2**63 - 1
+"""The header does not say so: a number of bytes at or above 2^63 is refused."""
+
+NONE = (1, 0)
+"""The bounds of an index into nothing: a refused connection, which the calls here end with, has no header lines."""
+
 _FINITE = 1.7976931348623157e308
 _ANY_NUMBER = '"unknown" for a number that is none'
 
@@ -59,6 +68,11 @@ NUMBERS = {
     "boxretry_request.body_length": Rule("bytes"),
     "boxretry_request.retry_safety": _one_of("BOXRETRY_SAFETY_"),
     "boxretry_request.reserved": Rule("0", 0, 0),
+    "boxretry_request.deadline_ms": Rule("over all attempts and waits; BOXRETRY_NO_TIMEOUT: none", 0),
+    "boxretry_request.body_limit": Rule("bytes of a 2xx response's body", 0, MOST_BYTES),
+    f"boxretry_request.body_length{OF_A_CLIENT}": Rule("bytes", 0, MOST_BYTES),
+    "boxretry_timeouts.timeout_interval_for_request_ms": Rule("1 or more", 1),
+    "boxretry_timeouts.timeout_interval_for_resource_ms": Rule("1 or more", 1),
     "boxretry_delay_header.unit": Rule("above 0, at most 86400", 0, 86400, above_low=True),
     "boxretry_retry_options.max_attempts": Rule("0 to 1000000", 0, 1000000),
     "boxretry_retry_options.max_retries_on_exception": Rule("0 to 1000000", 0, 1000000),
@@ -99,10 +113,25 @@ NUMBERS = {
     "boxretry_clock_now.timeline": _one_of("BOXRETRY_TIMELINE_"),
     "boxretry_clock_sleep.seconds": Rule("`seconds` (0 to 2^31 - 1)", 0, LONGEST_DELAY),
     "boxretry_clock_wait_for_timer.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
+    "boxretry_client_options.deadline_ms": Rule("of each call; 0 or BOXRETRY_NO_TIMEOUT: none", 0),
+    "boxretry_client_options.proxy_mode": _one_of("BOXRETRY_PROXY_"),
+    "boxretry_client_options.max_total_attempts": Rule("1 to 1000000; 0: 1000 (B14)", 1, 1000000, zero=True),
+    "boxretry_client_options.max_transfers": Rule("1 to 100000; 0: 512", 1, 100000, zero=True),
+    "boxretry_client_options.max_response_headers": Rule("1 to 65536; 0: 1000", 1, 65536, zero=True),
+    "boxretry_client_options.max_response_header_bytes": Rule("0: 1 MiB", 0, MOST_BYTES),
+    "boxretry_client_options.body_limit": Rule("0: 256 MiB", 0, MOST_BYTES),
+    "boxretry_client_options.error_body_limit": Rule("0: 1 MiB (B15)", 0, MOST_BYTES),
+    "boxretry_client_close.timeout_ms": Rule("WAIT_TIMEOUT", 0),
+    "boxretry_call_wait.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
+    "boxretry_response_header_at.index": Rule("One of the header lines", *NONE),
+    "boxretry_response_attempt.index": Rule("One of the attempts, from 0", 0, 0),
+    "boxretry_queue_take.capacity": Rule("at most `capacity` ended calls", 1, MOST_BYTES),
+    "boxretry_queue_take.timeout_ms": Rule("0 after the time is up", 0),
 }
 
 MAY_BE_NULL = {
     "boxretry_request.method": 'NULL: "GET"',
+    f"boxretry_request.method{OF_A_CLIENT}": 'NULL: "GET"',
     "boxretry_request.url": "may be NULL",
     "boxretry_request.headers": "NULL if there are none",
     "boxretry_request.body": "NULL if there is none",
@@ -123,6 +152,31 @@ MAY_BE_NULL = {
     "boxretry_strategy_free.strategy": "NULL is accepted",
     "boxretry_retry_loop_free.loop": "NULL is accepted",
     "boxretry_clock_free.clock": "NULL is accepted",
+    "boxretry_request.timeouts": "",
+    "boxretry_request.strategy": "",
+    "boxretry_request.queue": "where the call goes when it has ended (retained); or:",
+    "boxretry_request.on_complete": "runs on the loop when the call has ended",
+    "boxretry_request.on_complete_context": "",
+    "boxretry_request.cancel": "a switch that ends the call",
+    "boxretry_client_options.strategy": "NULL: Box's, with its defaults",
+    "boxretry_client_options.timeouts": "NULL: the defaults",
+    "boxretry_client_options.user_agent": 'NULL: "boxretry/" and the version',
+    "boxretry_client_options.ca_file": "NULL: these",
+    "boxretry_client_options.proxy": "for BOXRETRY_PROXY_GIVEN",
+    "boxretry_client_options.on_event": "NULL: none",
+    "boxretry_client_options.on_event_context": "",
+    "boxretry_client_new.options": "`options` NULL: the defaults",
+    "boxretry_client_submit.out": "`out` may be NULL if there is a queue",
+    "boxretry_client_free.client": "NULL is accepted",
+    "boxretry_call_cancel.call": "NULL is accepted",
+    "boxretry_call_user_pointer.call": "NULL for NULL",
+    "boxretry_call_free.call": "NULL is accepted",
+    "boxretry_response_body.length": "which may be NULL",
+    "boxretry_response_free.response": "NULL is accepted",
+    "boxretry_queue_fd.queue": "-1 for NULL",
+    "boxretry_queue_free.queue": "NULL is accepted",
+    "boxretry_cancel_trigger.cancel": "NULL is accepted",
+    "boxretry_cancel_free.cancel": "NULL is accepted",
 }
 
 
@@ -130,13 +184,39 @@ def _is_delay_header_name(name: bytes) -> bool:
     return 1 <= len(name) <= 256 and not any(byte <= 0x20 or byte >= 0x7F or byte == ord(":") for byte in name)
 
 
+def _is_token(text: bytes, longest: int) -> bool:
+    return 1 <= len(text) <= longest and re.fullmatch(rb"[A-Za-z0-9!#$%&'*+.^_`|~-]+", text) is not None
+
+
+def _has_no_control_character(text: bytes) -> bool:
+    return not any((byte < 0x20 and byte != ord("\t")) or byte == 0x7F for byte in text)
+
+
 TEXTS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
     "boxretry_delay_header.name": ("1 to 256 visible ASCII characters, without a colon", _is_delay_header_name),
+    # The header has no words for these yet; what is here is what the library does.
+    f"boxretry_request.method{OF_A_CLIENT}": ("", lambda text: _is_token(text, 32)),
+    f"boxretry_request.url{OF_A_CLIENT}": ("", lambda text: text.startswith((b"http://", b"https://"))),
+    f"boxretry_header.name{OF_A_CLIENT}": ("", lambda text: _is_token(text, 256)),
+    f"boxretry_header.value{OF_A_CLIENT}": ("", _has_no_control_character),
+    "boxretry_client_options.user_agent": ("", _has_no_control_character),
 }
+
+LEFT_OPEN = {"boxretry_client_options.proxy"}
+"""What stands here is looked at only if another field says so."""
 
 EXAMPLES: dict[str, Number | bytes] = {
     "boxretry_outcome.status": 500,
     "boxretry_request.method": b"POST",
+    f"boxretry_request.method{OF_A_CLIENT}": b"POST",
+    f"boxretry_request.url{OF_A_CLIENT}": b"http://127.0.0.1:1/",
+    f"boxretry_header.name{OF_A_CLIENT}": b"Retry-After",
+    f"boxretry_header.value{OF_A_CLIENT}": b"120",
+    "boxretry_client_options.proxy_mode": 1,
+    "boxretry_client_options.proxy": b"http://127.0.0.1:1/",
+    "boxretry_client_options.max_total_attempts": 1,
+    "boxretry_call_wait.timeout_ms": 2**63 - 1,
+    "boxretry_queue_take.capacity": 1,
     "boxretry_retry_options.retry_randomization_factor": 0,
     "boxretry_loop_options.seed": 1,
     "boxretry_header.name": b"Retry-After",
@@ -146,10 +226,60 @@ EXAMPLES: dict[str, Number | bytes] = {
     "boxretry_parse_retry_after.value": b"120",
 }
 """What stands in a valid call where the default, or else the lowest allowed number from 0 on, would show little: a call
-whose result depends on what it is given, and not on chance."""
+whose result depends on what it is given, and not on chance. A request is sent once, to a port at which nobody listens:
+it ends at once, and that it does is waited for."""
 
-BLOCKING = {"boxretry_clock_sleep.seconds", "boxretry_clock_wait_for_timer.timeout_ms"}
+BLOCKING = {
+    "boxretry_clock_sleep.seconds",
+    "boxretry_clock_wait_for_timer.timeout_ms",
+    "boxretry_queue_take.timeout_ms",
+}
 """Here a number above 0 that is allowed makes the call wait."""
 
-ANSWER_IF_VALID = {"boxretry_clock_wait_for_timer": "BOXRETRY_ERROR_WAIT_TIMEOUT"}
+UNREAD = {"boxretry_client_perform": {"queue", "on_complete", "on_complete_context"}}
+"""The fields of a request that a function does not look at."""
+
+ONLY_FOR_CLIENTS = {
+    "timeouts",
+    "strategy",
+    "deadline_ms",
+    "body_limit",
+    "queue",
+    "on_complete",
+    "on_complete_context",
+    "cancel",
+}
+"""The fields of a request that are not looked at where an outcome is about it."""
+
+MAY_ANSWER_NULL = {
+    "boxretry_response_header": "NULL if there is none",
+    "boxretry_response_url": "NULL is accepted everywhere, and is nothing",
+    "boxretry_response_user_pointer": "NULL is accepted everywhere, and is nothing",
+    "boxretry_call_take_response": "else NULL",
+    "boxretry_call_user_pointer": "NULL for NULL",
+}
+"""The functions that answer a pointer, and sometimes none."""
+
+ONLY_DETAIL = {"boxretry_queue_take"}
+"""The functions that answer 0 when they fail, and say why in the error detail alone."""
+
+UNSAID = {"boxretry_response_header_at": {"FORKED"}, "boxretry_response_attempt": {"FORKED"}}
+"""Errors that a function's own comment should name, as the conventions at the top of the header have them."""
+
+ANSWER_IF_FORKED = {
+    "boxretry_response_error": 1,  # INVALID_ARGUMENT; the header does not say which
+    "boxretry_response_status": 0,
+    "boxretry_response_header_count": 0,
+    "boxretry_response_body": "a pointer",
+    "boxretry_response_body_is_cut_off": 0,
+    "boxretry_response_attempt_count": 0,
+    "boxretry_queue_fd": -1,
+    "boxretry_queue_take": 0,
+}
+"""What functions that cannot fail answer to a handle of the parent process (and to NULL), where it is not NULL."""
+
+ANSWER_IF_VALID = {
+    "boxretry_clock_wait_for_timer": "BOXRETRY_ERROR_WAIT_TIMEOUT",
+    "boxretry_response_header_at": "BOXRETRY_ERROR_INVALID_ARGUMENT",
+}
 """What a call with such arguments answers, where it is not OK."""

@@ -59,9 +59,6 @@ FIRST_FIELDS = {
 }
 """With these fields, in this order, each of these structs begins (after its struct_size)."""
 
-NOT_YET = {"boxretry_timeouts"}
-"""Structs that come with the HTTP client. Once the header has one, its fields are checked."""
-
 CONSTANTS = {
     "BOXRETRY_OK": 0,
     "BOXRETRY_NO_TIMEOUT": 2**63 - 1,

@@ -57,17 +57,23 @@ class Function:
     result: Type
     parameters: tuple[Parameter, ...]
     comment: str
+    section: str  # the comment at the beginning of its section
 
     @property
     def can_fail(self) -> bool:
-        return self.result == Type("boxretry_error")
+        return self.result == Type("boxretry_error") and self.name != "boxretry_response_error"
+
+    @property
+    def result_handle(self) -> bool:
+        """Whether its result is a handle that the caller frees."""
+        return self.result == Type("boxretry_response", 1)
 
 
 @dataclass(frozen=True)
 class Header:
     text: str
     structs: dict[str, Struct]
-    handles: tuple[str, ...]
+    handles: dict[str, str]  # and the comment of each
     constants: dict[str, Number]
     texts: dict[str, str]
     initialisers: tuple[str, ...]  # macros that stand for a whole struct
@@ -102,7 +108,7 @@ def read_header() -> Header:
 
     lines = text.splitlines()
     structs: dict[str, Struct] = {}
-    handles: list[str] = []
+    handles: dict[str, str] = {}
     constants: dict[str, Number] = {}
     texts: dict[str, str] = {}
     initialisers: list[str] = []
@@ -111,7 +117,7 @@ def read_header() -> Header:
         kind = declaration.type
         if isinstance(declaration, c_ast.Typedef) and isinstance(kind.type, c_ast.Struct):
             if kind.type.decls is None:
-                handles.append(declaration.name)
+                handles[declaration.name] = _comment_above(lines, declaration.coord.line - 1)
             else:
                 structs[declaration.name] = _struct(declaration.name, kind.type, lines)
         elif isinstance(kind, c_ast.Enum):
@@ -126,7 +132,7 @@ def read_header() -> Header:
                 texts[name] = declaration.init.value.strip('"')
             else:
                 constants[name] = _value(declaration.init, constants)
-    return Header(text, structs, tuple(handles), constants, texts, tuple(initialisers), functions)
+    return Header(text, structs, handles, constants, texts, tuple(initialisers), functions)
 
 
 def _file(node: Any) -> str:
@@ -161,9 +167,9 @@ def _field_comment(lines: list[str], line: int) -> str:
 def _function(declaration: Any, lines: list[str]) -> Function:
     parameters = declaration.type.args.params
     named = [Parameter(p.name, _type(p.type)) for p in parameters if p.name is not None]  # all but (void)
-    return Function(
-        declaration.name, _type(declaration.type.type), tuple(named), _comment_above(lines, declaration.coord.line - 1)
-    )
+    line = declaration.coord.line - 1
+    result = _type(declaration.type.type)
+    return Function(declaration.name, result, tuple(named), _comment_above(lines, line), _section(lines, line))
 
 
 def _comment_above(lines: list[str], line: int) -> str:
@@ -174,6 +180,15 @@ def _comment_above(lines: list[str], line: int) -> str:
     # A comment may itself have empty-looking lines (" *"), but none that is empty.
     comment = re.match(r"/\*\*.*?\*/", "\n".join(lines[start:line]), re.DOTALL)
     return _plain(comment.group()) if comment else ""
+
+
+def _section(lines: list[str], line: int) -> str:
+    """The comment with which the section of this line begins."""
+    start = max((i for i in range(line) if lines[i].startswith("/* ====")), default=None)
+    if start is None:
+        return ""
+    end = next(i for i in range(start, len(lines)) if lines[i].endswith("*/"))
+    return _plain("\n".join(lines[start : end + 1])).replace("=", "")
 
 
 def _plain(comment: str) -> str:

@@ -8,7 +8,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Union
 
-from facts import BLOCKING, EXAMPLES, MAY_BE_NULL, NUMBERS, TEXTS
+from facts import (
+    BLOCKING,
+    EXAMPLES,
+    LEFT_OPEN,
+    MAY_BE_NULL,
+    NUMBERS,
+    OF_A_CLIENT,
+    ONLY_FOR_CLIENTS,
+    TEXTS,
+    UNREAD,
+)
 from fixed import first_size
 from header import Function, Header, Number, Parameter, Struct, read_header
 from layout import measure_sizes
@@ -103,20 +113,38 @@ def places(function: Function) -> Iterator[Place]:
         place = Place((parameter.name,), f"{function.name}.{parameter.name}", parameter)
         yield place
         written = output_struct(header, parameter)
-        if written and not function.name.endswith("_init"):
+        if written and written.is_sized and not function.name.endswith("_init"):
             size = written.fields[0]
             yield Place((*place.path, size.name), f"{written.name}.{size.name}", size, written)
-        yield from _places_behind(header, place)
+        yield from _places_behind(header, function, place)
 
 
-def _places_behind(header: Header, place: Place) -> Iterator[Place]:
+def _places_behind(header: Header, function: Function, place: Place) -> Iterator[Place]:
     struct = input_struct(header, place.what)
     if struct is None:
         return
-    for field in struct.fields:
-        inner = Place((*place.path, field.name), f"{struct.name}.{field.name}", field, struct)
+    for inner in read_fields(function, struct, place.path):
         yield inner
-        yield from _places_behind(header, inner)
+        yield from _places_behind(header, function, inner)
+
+
+def read_fields(function: Function, struct: Struct, path: Path) -> list[Place]:
+    """The fields of a struct that the function looks at, where that path leads to the struct."""
+    unread: set[str] = set()
+    if struct.name == "boxretry_request":
+        unread = UNREAD.get(function.name, set()) if _is_of_a_client(path) else ONLY_FOR_CLIENTS
+    fields = [field for field in struct.fields if field.name not in unread]
+    return [Place((*path, f.name), _key(f"{struct.name}.{f.name}", path), f, struct) for f in fields]
+
+
+def _key(key: str, path: Path) -> str:
+    own = key + OF_A_CLIENT
+    return own if _is_of_a_client(path) and (own in TEXTS or own in NUMBERS) else key
+
+
+def _is_of_a_client(path: Path) -> bool:
+    """Whether that is a request to be sent, or in one; others are in an outcome."""
+    return path[0] == "request"
 
 
 def hostile_values(place: Place) -> list[Value]:
@@ -148,6 +176,7 @@ def _sized_struct(place: Place) -> Struct:
 
 
 INTEGERS = {
+    "int": (-(2**31), 2**31 - 1),
     "int32_t": (-(2**31), 2**31 - 1),
     "boxretry_error": (-(2**31), 2**31 - 1),
     "int64_t": (-(2**63), 2**63 - 1),
@@ -179,12 +208,16 @@ def _hostile_numbers(place: Place) -> Iterator[Number]:
 def _counts_an_array(place: Place) -> bool:
     """Whether the library may look at as many elements as this says; there is one."""
     return place.owner is not None and any(
-        count_field(place.owner, field) == place.what.name and field.type.name != "void" for field in place.owner.fields
+        count_field(place.owner, field) == place.what.name
+        and (field.type.name != "void" or _is_of_a_client(place.path))  # an outcome's body is not looked at
+        for field in place.owner.fields
     )
 
 
 def _is_wrong(override: Override, case: Case) -> bool | None:
     place, value = override.place, override.value
+    if place.key in LEFT_OPEN:
+        return None
     if value is None:
         if place.key not in MAY_BE_NULL:
             return True

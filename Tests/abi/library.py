@@ -13,6 +13,7 @@ from header import Header, Struct, Type, read_header
 from install import LIBRARY
 
 NUMBERS = {
+    "int": ctypes.c_int,
     "int32_t": ctypes.c_int32,
     "boxretry_error": ctypes.c_int32,
     "int64_t": ctypes.c_int64,

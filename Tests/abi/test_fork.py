@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from arguments import Arguments
-from facts import ANSWER_IF_VALID
+from arguments import Arguments, comparable, without_address
+from facts import ANSWER_IF_FORKED, ANSWER_IF_VALID
 from header import read_header
 from hostile import Override, Place, places
 from isolated import isolated, run_in_child
@@ -47,7 +47,7 @@ def test_child_is_refused_the_handles_of_its_parent(name: str, place: Place, var
             assert "fork" in library.detail
             assert not arguments.has_written
         else:
-            assert answer is None
+            assert without_address(function, answer) == ANSWER_IF_FORKED.get(name)
         library.call(f"{handle}_free", pointer)
 
     run_in_child(child)
@@ -64,10 +64,10 @@ def test_child_makes_handles_that_work(name: str, variant: int) -> None:
     """Given a library that was used before fork(), in the child (and in its child) each function works."""
     library = Library()
     function = HEADER.functions[name]
-    outside = Arguments(library, function, variant).call()
+    outside = comparable(function, Arguments(library, function, variant).call())
 
     def child() -> None:
-        assert Arguments(library, function, variant).call() == outside
+        assert comparable(function, Arguments(library, function, variant).call()) == outside
 
     run_in_child(child)
     run_in_child(lambda: run_in_child(child))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from arguments import Arguments
-from facts import ANSWER_IF_VALID
+from facts import ANSWER_IF_VALID, MAY_ANSWER_NULL, ONLY_DETAIL, UNSAID
 from header import Function, read_header
 from hostile import Case, Override, Place, cases, is_wrong
 from isolated import ChildDied, run_in_child
@@ -90,8 +90,15 @@ def check(arguments: Arguments, case: Case) -> str | None:
     leave_a_mark_in_the_detail(library)
     answer = arguments.call(case)
     detail = library.detail
+    if function.name in ONLY_DETAIL:
+        return check_detail(case, answer, detail)
     if not function.can_fail:
-        return "answers NULL" if function.result.pointers and answer is None else None
+        if function.result_handle:
+            library.call(f"{function.result.name}_free", answer)
+        never_null = function.result.pointers and function.name not in MAY_ANSWER_NULL
+        return "answers NULL" if never_null and answer is None else None
+    if not case and function.name in ANSWER_IF_VALID:
+        return None if answer == ANSWER_IF_VALID[function.name] else f"{answer}: {detail}"
     if answer == "BOXRETRY_OK":
         return check_success(arguments, case)
     if arguments.has_written:
@@ -100,12 +107,23 @@ def check(arguments: Arguments, case: Case) -> str | None:
         return "INVALID_ARGUMENT, and the error detail says nothing of it"
     if len(case) == 1 and is_wrong(case) and name_of(case[0].place) not in detail:
         return f"{answer}, and the error detail does not name what is wrong: {detail}"
-    if answer.replace("BOXRETRY_ERROR_", "") not in library.header.documented_errors(function):
+    documented = library.header.documented_errors(function) | UNSAID.get(function.name, set())
+    if answer.replace("BOXRETRY_ERROR_", "") not in documented:
         return f"{answer}, which its comment in the header does not name"
-    if not case and answer != ANSWER_IF_VALID.get(function.name):
+    if not case:
         return f"{answer}, and yet all arguments are valid: {detail}"
     if is_wrong(case) is False and answer == "BOXRETRY_ERROR_INVALID_ARGUMENT":
         return f"INVALID_ARGUMENT, and yet the header allows this: {detail}"
+    return None
+
+
+def check_detail(case: Case, answer: int, detail: str) -> str | None:
+    if answer != 0:
+        return f"{answer}, where there is nothing"
+    if is_wrong(case) is (MARK in detail):
+        return f"an error detail that does not go with it: {detail}"
+    if len(case) == 1 and is_wrong(case) and name_of(case[0].place) not in detail:
+        return f"the error detail does not name what is wrong: {detail}"
     return None
 
 
@@ -113,7 +131,8 @@ def check_success(arguments: Arguments, case: Case) -> str | None:
     arguments.free_result()
     if is_wrong(case):
         return "BOXRETRY_OK, and yet the header does not allow this"
-    if arguments.out is not None and not arguments.has_written:
+    has_out = not any(o.value is None and o.place.what == arguments.function.parameters[-1] for o in case)
+    if arguments.out is not None and has_out and not arguments.has_written:
         return "BOXRETRY_OK, but there is no result"
     return None
 

@@ -17,10 +17,16 @@ from library import ROOM, Library
 
 HEADER = read_header()
 SIZES = measure_sizes()
-SIZED = [struct.name for struct in HEADER.sized_structs]
+SIZED = [struct.name for struct in HEADER.sized_structs if f"{struct.name}_init" in HEADER.functions]
 LONGEST = 1024
 
-ASKING = {"boxretry_strategy": "boxretry_strategy_should_retry", "boxretry_retry_loop": "boxretry_retry_loop_next"}
+ASKING = {
+    "boxretry_strategy": "boxretry_strategy_should_retry",
+    "boxretry_retry_loop": "boxretry_retry_loop_next",
+    "boxretry_client": "boxretry_client_get_stats",
+    "boxretry_call": "boxretry_call_wait",
+    "boxretry_response": "boxretry_response_status",
+}
 
 Reader = tuple[Function, Path, str]
 """A function, the way from its parameters to a struct that it reads, and the struct's name."""
@@ -41,7 +47,7 @@ def writers() -> list[Reader]:
     found: list[Reader] = []
     for function in HEADER.functions.values():
         struct = output_struct(HEADER, function.parameters[-1]) if function.parameters else None
-        if struct:
+        if struct and struct.is_sized:
             found.append((function, (function.parameters[-1].name,), struct.name))
     return found
 
@@ -76,8 +82,9 @@ def result(arguments: Arguments) -> tuple[str, bytes]:
     if answer == "BOXRETRY_OK" and last.pointers == 2:
         ask = Arguments(arguments.library, HEADER.functions[ASKING[last.name]])
         pointer = arguments.result
-        answer = arguments.library.call(ask.function.name, pointer, *ask.values[1:])
-        written = bytes(ask.out)
+        asked = arguments.library.call(ask.function.name, pointer, *ask.values[1:])
+        answer = asked if ask.function.can_fail else answer
+        written = bytes(ask.out) if ask.out is not None else repr(asked).encode()
         arguments.library.call(f"{last.name}_free", pointer)
     return answer, written
 

@@ -13,3 +13,9 @@ export PKG_CONFIG_LIBDIR
 # eval: pkg-config quotes a space in a path for the shell.
 eval "\"$1\" \"$here/../../bindings/c/quickstart.c\" $(pkg-config --cflags --libs boxretry) -o \"$4/quickstart\""
 LD_LIBRARY_PATH=$2 sh "$here/output_test.sh" "$4/quickstart"
+
+# So does the conformance program, and the installed library does what the vectors say.
+eval "\"$1\" \"$here/../../bindings/c/conformance.c\" $(pkg-config --cflags --libs boxretry) -o \"$4/conformance\""
+for mode in decisions retry_after backoff token_delays; do
+  LD_LIBRARY_PATH=$2 "$4/conformance" $mode "$here/../vectors/$mode.tsv"
+done

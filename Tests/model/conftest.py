@@ -1,4 +1,4 @@
-"""The runners: one in C, built against the installed library once for all tests, and one in Python."""
+"""The runners, built once for all tests: in C and in Python over the installed library, in Swift over the core."""
 
 import os
 import subprocess
@@ -47,3 +47,17 @@ def python_runner() -> list[str]:
     places = [str(REPOSITORY / "bindings" / "python" / "src"), os.environ.get("PYTHONPATH", "")]
     settings = [f"PYTHONPATH={os.pathsep.join(places)}", f"BOXRETRY_LIBRARY={installed_library()}.0"]
     return ["env", *settings, sys.executable, str(HERE / "run_python.py")]
+
+
+@pytest.fixture(scope="session")
+def swift_runner() -> list[str]:
+    """The command that runs the Swift runner: BOXRETRY_SWIFT_RUNNER, or what is built here as ordinary Swift."""
+    given = os.environ.get("BOXRETRY_SWIFT_RUNNER")
+    if given:
+        return [given]
+    building = ["swift", "build", "--configuration", "debug", "--product", "ModelRunner"]
+    subprocess.run(building, cwd=REPOSITORY, check=True)
+    shown = subprocess.run(
+        [*building, "--show-bin-path"], cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, text=True
+    )
+    return [str(Path(shown.stdout.strip()) / "ModelRunner")]

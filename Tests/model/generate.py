@@ -4,28 +4,28 @@ python generate.py SEED FIRST COUNT
 """
 
 import sys
-from collections.abc import Callable
 from random import Random
-from typing import Union
 
+from generate_options import (
+    EXTREME_DOUBLES,
+    WRONG_COUNTS,
+    WRONG_DOUBLES,
+    Value,
+    backoff_options,
+    retry_options,
+    some,
+    text,
+    token_policy,
+    wrong,
+)
 from generate_values import date, mixed_case, mutated, number, retry_after
 from text_format import encode
 
 DELAY_NAMES = [b"retry-after-ms", b"X-RateLimit-Reset-After", b"x-ms-retry-after-ms", b"Retry-After"]
 METHODS = ["GET", "POST", "POST", "PATCH", "PUT", "DELETE", "post", "Patch", "POSTS", "POS", "OPTIONS"]
 USUAL_WALL = 1790000000.0
-SMALL_DOUBLES = [0.0, -0.0, 5e-324, 1e-300, 1e-9, 0.1]
-LARGE_DOUBLES = [1.0, 59.875, 2147483646.5, 2147483647.0, 2147483648.0, 1e18, 1e308]
-EXTREME_DOUBLES = SMALL_DOUBLES + LARGE_DOUBLES
-WRONG_DOUBLES = [-1.0, -5e-324, -1e308, float("nan"), float("inf"), float("-inf")]
-EXTREME_COUNTS = [0, 1, 2, 3, 999, 1000, 1001, 999_999, 1_000_000]
-WRONG_COUNTS = [-1, -(2**31), 1_000_001, 2**31 - 1]
-
-Value = Union[int, float, str]
-
-
-def text(fields: dict[str, Value]) -> str:
-    return "".join(f" {key}={value}" for key, value in fields.items())
+AWKWARD_MILLISECONDS = [number for number in range(1, 20_000) if number / 1000 * 1e9 != number * 10**6]
+"""Those that come out as no whole number of nanoseconds when doubles are multiplied."""
 
 
 def attempt_number(random: Random) -> int:
@@ -37,63 +37,6 @@ def unit_random(random: Random) -> float:
     if random.random() < 0.03:
         return random.choice([*WRONG_DOUBLES, 1.5])
     return random.choice([0.0, 0.25, 0.5, 1.0, 1 - 2**-53, 2**-53, random.random()])
-
-
-def wrong(random: Random, fields: dict[str, Value], makers: dict[str, Callable[[], Value]]) -> None:
-    """Once in a while, makes one of the fields wrong."""
-    if random.random() < 0.06:
-        key = random.choice(list(makers))
-        fields[key] = makers[key]()
-
-
-def some(random: Random, share: float, makers: dict[str, Callable[[], Value]]) -> dict[str, Value]:
-    """Each field with a probability of `share`."""
-    return {key: make() for key, make in makers.items() if random.random() < share}
-
-
-def delay_header_fields(random: Random, names: list[bytes]) -> str:
-    units = [0.001, 0.001, 1.0, 1e-6, 60.0, 86400.0]
-    return "".join(f" delay_header={encode(name)}:{random.choice(units)}" for name in names)
-
-
-def wrong_delay_headers(random: Random) -> str:
-    bad = [f"{encode(name)}:1.0" for name in (b"", b"a b", b"a:b", b"\ta", b"a\n", b"a\r", b"a" * 257)]
-    bad += [f"x-ok:{unit}" for unit in (0.0, -0.0, -1.0, 86400.1, "nan", "inf")]
-    many = [f"x-{index}:1.0" for index in range(17)]
-    pairs = random.choice([[random.choice(bad)], ["x-fine:1", random.choice(bad)], many])
-    return "".join(f" delay_header={pair}" for pair in pairs)
-
-
-def retry_options(random: Random, delay_names: list[bytes], is_long: bool = False) -> str:
-    """`is_long`: with many retries. Most options are without jitter, so that delays can be compared exactly."""
-    pick = random.choice
-    fields = some(random, 0.5, {
-        "max_attempts": lambda: pick([pick(EXTREME_COUNTS), random.randrange(12)]),
-        "max_retries_on_exception": lambda: pick([pick(EXTREME_COUNTS), random.randrange(6)]),
-        "retry_base_interval": lambda: pick([pick(EXTREME_DOUBLES), random.randrange(40) / 8, random.uniform(0, 3)]),
-        "retry_after_over_cap": lambda: pick([0, 1]),
-    })  # fmt: skip
-    fields.update(some(random, 0.25, {
-        "backoff_cap": lambda: pick([pick(EXTREME_DOUBLES), random.randrange(100) / 8]),
-        "retry_after_cap": lambda: pick([pick(EXTREME_DOUBLES), random.randrange(100) / 8]),
-    }))  # fmt: skip
-    fields["retry_unsafe_methods"] = pick([0, 0, 1, 1, 7, -1])
-    if is_long:
-        fields.update({"max_attempts": pick([9, 12, 1000]), "max_retries_on_exception": pick([3, 9, 1000])})
-    has_jitter = random.random() < 0.3
-    fields["retry_randomization_factor"] = pick([0.5, 1.0, 0.3, 1e-9, random.random()]) if has_jitter else 0.0
-    wrong(random, fields, {
-        "max_attempts": lambda: pick(WRONG_COUNTS),
-        "max_retries_on_exception": lambda: pick(WRONG_COUNTS),
-        "retry_base_interval": lambda: pick(WRONG_DOUBLES),
-        "retry_randomization_factor": lambda: pick([*WRONG_DOUBLES, 1.5, 1.0000000000000002]),
-        "backoff_cap": lambda: pick(WRONG_DOUBLES),
-        "retry_after_cap": lambda: pick(WRONG_DOUBLES),
-        "retry_after_over_cap": lambda: pick([-1, 2, 2**31 - 1]),
-    })  # fmt: skip
-    if random.random() < 0.01:
-        return text(fields) + wrong_delay_headers(random)
-    return text(fields) + delay_header_fields(random, delay_names)
 
 
 class Sequence:
@@ -119,6 +62,8 @@ class Sequence:
             self._loop(self._custom())
         elif kind < 0.9:
             self._questions()
+        elif kind < 0.94:
+            self._milliseconds()
         else:
             self._arithmetic()
         return self.lines
@@ -165,6 +110,23 @@ class Sequence:
             self.lines.append(f"attempt{self._outcome()}")
             if self.has_clock and self.random.random() < 0.5:
                 self._move_clock()
+
+    def _milliseconds(self) -> None:
+        """Steps of the clock and a wait that meet a deadline to the nanosecond, or miss it by a millisecond."""
+        pick = self.random.choice
+        steps = [pick(AWKWARD_MILLISECONDS) for _ in range(self.random.randrange(4))]
+        wait = pick(AWKWARD_MILLISECONDS)
+        deadline = sum(steps) + wait + pick([-1, 0, 0, 1])
+        base = f"retry_base_interval={wait / 1000 / 2 ** (len(steps) + 1)!r} retry_randomization_factor=0"
+        self.lines.append(f"clock {USUAL_WALL}")
+        if self.random.random() < 0.5:
+            self.lines.append(f"advance {pick(AWKWARD_MILLISECONDS) / 1000}")
+        self.lines += [f"strategy {base} delay_header=retry-after-ms:0.001", f"loop seed=1 deadline_ms={deadline}"]
+        for step in steps:
+            self.lines.append("attempt status=503 header=Retry-After:0")
+            self.lines.append(f"{pick(['advance', 'suspend'])} {step / 1000}")
+        header = pick([f" header=Retry-After:{wait / 1000}", f" header=retry-after-ms:{wait}", ""])
+        self.lines.append(f"attempt status=503{header}")
 
     def _run_to_the_ceiling(self) -> None:
         ceiling = self.random.choice(["", " max_total_attempts=1000", " max_total_attempts=1500"])
@@ -252,19 +214,11 @@ class Sequence:
             kind = self.random.randrange(4)
             if kind == 0:
                 asked = attempt_number(self.random) if self.random.random() < 0.97 else -1
-                self.lines.append(f"backoff {asked} {unit!r}{self._backoff_options()}")
+                self.lines.append(f"backoff {asked} {unit!r}{backoff_options(self.random)}")
             elif kind == 1:
-                self.lines.append(f"token_delay {self._failed_attempt()} {unit!r}{self._token_policy()}")
+                self.lines.append(f"token_delay {self._failed_attempt()} {unit!r}{token_policy(self.random)}")
             else:
                 self.lines.append(self._parse())
-
-    def _backoff_options(self) -> str:
-        """Mostly only those that bear on the backoff."""
-        options = retry_options(self.random, [])
-        if self.random.random() < 0.1:
-            return options
-        kept = [word for word in options.split(" ") if word.startswith(("retry_base", "retry_random", "backoff_cap"))]
-        return "".join(f" {word}" for word in kept)
 
     def _parse(self) -> str:
         moment = self.random.choice([int(USUAL_WALL), 0, self.random.randrange(-(10**10), 2 * 10**11)])
@@ -277,24 +231,6 @@ class Sequence:
         if self.random.random() < 0.03:
             return self.random.choice([0, -1, -(2**31)])
         return self.random.choice([self.random.randrange(1, 12), self.random.randrange(1, 2000), 2**31 - 1])
-
-    def _token_policy(self) -> str:
-        pick = self.random.choice
-        fields = some(self.random, 0.6, {
-            "maximum_attempts": lambda: pick([1, 2, 9, 2**31 - 1]),
-            "initial_delay": lambda: pick([pick(EXTREME_DOUBLES), self.random.uniform(0, 5)]),
-            "multiplier": lambda: pick([1.0, 1.0000000000000002, 1.5, 2.0, 3.0, 1e9, 1e308, self.random.uniform(1, 5)]),
-            "maximum_delay": lambda: pick([pick(EXTREME_DOUBLES), self.random.uniform(0, 100)]),
-            "jitter_ratio": lambda: pick([0.0, 0.2, 1.0, 5e-324, self.random.random()]),
-        })  # fmt: skip
-        wrong(self.random, fields, {
-            "maximum_attempts": lambda: pick([0, -1, -(2**31)]),
-            "initial_delay": lambda: pick(WRONG_DOUBLES),
-            "multiplier": lambda: pick([*WRONG_DOUBLES, 0.0, 0.9999999999999999]),
-            "maximum_delay": lambda: pick(WRONG_DOUBLES),
-            "jitter_ratio": lambda: pick([*WRONG_DOUBLES, 1.0000000000000002]),
-        })  # fmt: skip
-        return text(fields)
 
 
 def sequence(seed: int, number: int) -> list[str]:

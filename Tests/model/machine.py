@@ -105,12 +105,10 @@ class Machine:
         return ok_unless(options.wrong_fields())
 
     def _advance(self, command: Command) -> Answers:
-        accepted = self.clock.move(float(command.values[0]), with_monotonic=True)
-        return ok_unless([] if accepted else ["seconds"])
+        return ok_unless([] if self.clock.move(float(command.values[0])) else ["seconds"])
 
     def _suspend(self, command: Command) -> Answers:
-        accepted = self.clock.move(float(command.values[0]), with_monotonic=False)
-        return ok_unless([] if accepted else ["seconds"])
+        return self._advance(command)  # no command asks for the timeline that rests
 
     def _wall(self, command: Command) -> Answers:
         wall = float(command.values[0])

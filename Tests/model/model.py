@@ -1,12 +1,14 @@
 """An independent model of libboxretry's decisions, written from docs/semantics.md and never from the library's code.
 
-Where the clauses allow more than one answer (a random delay that may or may not cross a deadline; several reasons to
-stop at once), the model gives all of them. Where the clauses fix one, it gives that one. Where they are silent:
+Where the clauses allow more than one answer (a random delay that may or may not cross a deadline), the model gives all
+of them. Where the clauses fix one, it gives that one; of several reasons to stop it is the first in the order that the
+header promises at BOXRETRY_REASON_MAP. Where they are silent:
 
 - An exception that comes with headers has what they say (B7): the source's exceptions are responses of status 0.
 - POST and PATCH are unsafe in any case (B12).
 - A 503 whose Retry-After is not usable still has one, for B12 as for B3; further headers that carry a delay count too.
 - Such a further header holds numbers, and no dates; its value saturates after it was multiplied by its unit.
+- A custom strategy that stops after 200 to 399 has the reason "success".
 - A two-digit year is at most 50 years ahead to the second, as RFC 9110 has it. Of several Date lines the first valid
   one counts. White space around a value is spaces and tabs.
 """
@@ -219,11 +221,10 @@ class Situation(NamedTuple):
     def is_success(self) -> bool:
         return not self.outcome.is_exception and 200 <= self.outcome.status <= 399
 
-    def last(self, reasons: list[str]) -> list[Decision]:
-        """No retry, for any of these reasons. 200 to 399 is a success all the same (B10)."""
+    def last(self, reason: str) -> Decision:
+        """No retry. 200 to 399 is a success all the same (B10)."""
         action = "succeed" if self.is_success else "stop"
-        reasons = ["success", *reasons] if self.is_success else reasons
-        return [self._decision(action, reason, Range.exactly(Fraction(0)), "none") for reason in reasons]
+        return self._decision(action, reason, Range.exactly(Fraction(0)), "none")
 
     def retry(self, action: str, reason: str, delay: Range, sources: list[str]) -> list[Decision]:
         return [self._decision(action, reason, delay, source) for source in sources]
@@ -242,16 +243,31 @@ def box_delay(options: RetryOptions, said: Said, number: int) -> tuple[Range, li
     return delay, [wish.source for wish in said.wishes]
 
 
+ORDER_OF_STOPS = [
+    "unsafe_request",
+    "not_replayable",
+    "attempt_ceiling",
+    "retries_exhausted",
+    "retry_after_over_cap",
+    "deadline",
+]
+"""Of what stands against a retry that the flow allows, the first of these is the reason (BOXRETRY_REASON_MAP)."""
+
+
+def first(stops: list[str]) -> str:
+    return min(stops, key=ORDER_OF_STOPS.index)
+
+
 def box_stops(options: RetryOptions, place: Situation, reason: str) -> list[str]:
-    """What stands against a retry that the flow allows, apart from what only a loop knows."""
-    outcome, said = place.outcome, place.said
-    stops = []
-    proof = server_did_not_act(outcome, reason, said.state != "absent")
-    if not options.retry_unsafe_methods and outcome.is_unsafe and not proof:
-        stops.append("unsafe_request")
-    if outcome.body_not_replayable:
-        stops.append("not_replayable")
-    cap = options.retry_after_cap
-    if cap and options.retry_after_over_cap == 1 and said.seconds is not None and said.seconds.high > cap:
-        stops.append("retry_after_over_cap")
-    return stops
+    """What stands against a retry that the flow allows, apart from what only a loop knows, and from the cap."""
+    proof = server_did_not_act(place.outcome, reason, place.said.state != "absent")
+    is_risk = not options.retry_unsafe_methods and place.outcome.is_unsafe and not proof
+    return ["unsafe_request"] * is_risk + ["not_replayable"] * bool(place.outcome.body_not_replayable)
+
+
+def over_cap(options: RetryOptions, said: Said) -> list[bool]:
+    """Whether the server asks for more than the cap, and that stops (B11). Both where a clock's doubles decide it."""
+    cap = Fraction(options.retry_after_cap)
+    if not cap or options.retry_after_over_cap != 1 or said.seconds is None:
+        return [False]
+    return sorted({said.seconds.low > cap, said.seconds.high > cap})

@@ -1,5 +1,6 @@
 """The model of what has a state: strategies, the retry loop (B4, B5, B11, B14) and the clock that moves when told."""
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -15,13 +16,15 @@ from model import (
     box_delay,
     box_stops,
     documented_flow,
+    first,
+    over_cap,
 )
-from model_retry_after import LIMIT, Range, is_eighths, said
+from model_retry_after import LIMIT, Range, said
 
 DEFAULT_CEILING = 1000
-CLOCK_LIMIT = 2**32
-SYSTEM_CLOCK_SLACK = 10
-"""Seconds that a sequence on the system's clock may take from beginning to end."""
+CLOCK_LIMIT = 2**32  # seconds
+SYSTEM_CLOCK_SLACK = 10 * 10**9
+"""Nanoseconds that a sequence on the system's clock may take from beginning to end."""
 
 
 class Failure(NamedTuple):
@@ -40,13 +43,37 @@ class Answer:
     place: Optional[Situation] = None  # where there is a retry that a loop may still refuse
 
 
+class Nanoseconds(NamedTuple):
+    """A length as a clock counts it, from its least to its greatest value; both are the same nearly always."""
+
+    low: int
+    high: int
+
+    @classmethod
+    def nearest_to(cls, seconds: Range) -> "Nanoseconds":
+        """The clock rounds to the nearest one. It multiplies doubles, which blurs what no double holds exactly."""
+
+        def blur(value: Fraction) -> Fraction:
+            return Fraction(0) if Fraction(float(value)) == value else value / 2**50
+
+        low, high = seconds.low * 10**9, seconds.high * 10**9
+        half = Fraction(1, 2)
+        return cls(math.ceil(low - blur(low) - half), math.floor(high + blur(high) + half))
+
+    def plus(self, other: "Nanoseconds") -> "Nanoseconds":
+        return Nanoseconds(self.low + other.low, self.high + other.high)
+
+    def since(self, start: "Nanoseconds") -> "Nanoseconds":
+        """What was added after `start`, which is a sum of the same clock."""
+        return Nanoseconds(self.low - start.low, self.high - start.high)
+
+
 class Clock:
     """The system's clock (of unknown time), or a manual one."""
 
     def __init__(self, wall: Optional[Fraction] = None) -> None:
         self.is_manual = wall is not None
-        self.boottime = Fraction(0)
-        self._monotonic = Fraction(0)
+        self.boottime = Nanoseconds(0, 0)
         self._wall = wall
 
     @property
@@ -56,14 +83,15 @@ class Clock:
     def set_wall(self, wall: Fraction) -> None:
         self._wall = wall
 
-    def move(self, seconds: float, with_monotonic: bool) -> bool:
+    def move(self, seconds: float) -> bool:
         """Whether the clock accepts it."""
-        if not 0 <= seconds <= LIMIT or self.boottime + Fraction(seconds) > CLOCK_LIMIT:
+        if not 0 <= seconds <= LIMIT:
             return False
-        step = Fraction(seconds)
-        self.boottime += step
-        self._monotonic += step if with_monotonic else 0
-        self._wall = self.wall + step
+        moved = self.boottime.plus(Nanoseconds.nearest_to(Range.exactly(Fraction(seconds))))
+        if moved.high > CLOCK_LIMIT * 10**9:
+            return False
+        self.boottime = moved
+        self._wall = self.wall + Fraction(seconds)
         return True
 
 
@@ -80,17 +108,20 @@ class BoxStrategy:
         what = said(outcome.headers, self.options.delay_headers, wall)
         place = Situation(outcome, what, number if total is None else total, number if outcome.is_exception else 0)
         verdict = documented_flow(self.options, outcome, number, what.state != "absent", bool(outcome.auth_available))
-        says_so_itself = place.is_success and not (outcome.status == 202 and what.state != "absent")
-        reasons = [] if verdict.retried or says_so_itself else [verdict.reason]
+        if not verdict.retried:
+            wanted_more = outcome.status == 202 and what.state != "absent"
+            return Answer([place.last("success" if place.is_success and not wanted_more else verdict.reason)])
+        stops = box_stops(self.options, place, verdict.reason) + ["attempt_ceiling"] * ceiling
         if outcome.is_exception and total is not None and total - 1 >= self.options.max_attempts:
-            reasons.append("retries_exhausted")
-        if verdict.retried:
-            reasons += box_stops(self.options, place, verdict.reason) + ["attempt_ceiling"] * ceiling
-        if reasons or not verdict.retried:
-            return Answer(place.last(reasons))
+            stops.append("retries_exhausted")
         delay, sources = box_delay(self.options, what, number)
         action = "refresh_token_and_retry" if verdict.reason == "unauthorized" else "retry"
-        return Answer(place.retry(action, verdict.reason, delay, sources), place=place)
+        allowed: list[Decision] = []
+        for is_over in over_cap(self.options, what):
+            against = stops + ["retry_after_over_cap"] * is_over
+            retries = place.retry(action, verdict.reason, delay, sources)
+            allowed += [place.last(first(against))] if against else retries
+        return Answer(allowed, place=place)
 
     def retry_after(self, outcome: Outcome, number: int, wall: Fraction) -> tuple[Union[Range, Failure], list[str]]:
         return box_delay(self.options, said(outcome.headers, self.options.delay_headers, wall), number)[0], []
@@ -116,11 +147,11 @@ class CustomStrategy:
             return Answer([Failure("callback_failed", [])], asked)
         what = said(outcome.headers, [], wall)
         place = Situation(outcome, what, number if total is None else total, number if outcome.is_exception else 0)
-        reasons = ["custom"] if answer == "0" else []
-        if answer != "0":
-            reasons += ["not_replayable"] * bool(outcome.body_not_replayable) + ["attempt_ceiling"] * ceiling
-        if reasons:
-            return Answer(place.last(reasons), asked)
+        if answer == "0":
+            return Answer([place.last("success" if place.is_success else "custom")], asked)
+        stops = ["not_replayable"] * bool(outcome.body_not_replayable) + ["attempt_ceiling"] * ceiling
+        if stops:
+            return Answer([place.last(first(stops))], asked)
         delay, more = self.retry_after(outcome, number, wall)
         if isinstance(delay, Failure):
             return Answer([delay], asked + more)
@@ -172,9 +203,9 @@ class Loop:
         outcome = replace(outcome, auth_available=outcome.auth_available or self.options.auth_available)
         answer = self.strategy.decide(outcome, number, self.clock.wall, self.attempts, ceiling)
         if answer.place and self.options.deadline_ms is not None:
-            left = Fraction(self.options.deadline_ms, 1000) - (self.clock.boottime - self.start)
-            retries = [decision for decision in answer.allowed if isinstance(decision, Decision)]
-            answer.allowed = [kept for retry in retries for kept in self._within_deadline(retry, left, answer.place)]
+            deadline = self.options.deadline_ms * 10**6
+            may_be = [self._within_deadline(each, deadline, answer.place) for each in answer.allowed]
+            answer.allowed = [each for some in may_be for each in some]
         return answer
 
     def settle(self, actual: Union[Decision, Failure]) -> None:
@@ -184,14 +215,19 @@ class Loop:
         else:
             self.has_ended = actual.is_last
 
-    def _within_deadline(self, retry: Decision, left: Fraction, place: Situation) -> list[Union[Decision, Failure]]:
+    def _within_deadline(
+        self, answer: Union[Decision, Failure], deadline: int, place: Situation
+    ) -> list[Union[Decision, Failure]]:
         """B11: a wait that would reach the deadline is not begun."""
-        are_exact = all(is_eighths(moment) for moment in (left, self.start, *retry.delay))
-        blur = Fraction(0) if are_exact else Fraction(1, 10**6)
-        slack = blur if self.clock.is_manual else SYSTEM_CLOCK_SLACK
+        if isinstance(answer, Failure) or answer.is_last:
+            return [answer]
+        passed = self.clock.boottime.since(self.start)
+        ended = passed.plus(Nanoseconds.nearest_to(answer.delay))
+        slack = 0 if self.clock.is_manual else SYSTEM_CLOCK_SLACK
         allowed: list[Union[Decision, Failure]] = []
-        if retry.delay.low < left + blur:
-            allowed.append(replace(retry, delay=retry.delay.at_most(left + blur)))
-        if retry.delay.high >= left - slack:
-            allowed += place.last(["deadline"])
+        if ended.low < deadline:
+            longest = (deadline - passed.low - Fraction(1, 2)) / 10**9
+            allowed.append(replace(answer, delay=answer.delay.at_most(longest)))
+        if ended.high + slack >= deadline:
+            allowed.append(place.last("deadline"))
         return allowed

@@ -51,7 +51,7 @@ class Range(NamedTuple):
 
 
 def is_eighths(seconds: Fraction) -> bool:
-    """Whether every clock can count it exactly, be it in nanoseconds or in doubles."""
+    """Whether a clock that counts in doubles stays exact when it is moved by such lengths."""
     return (seconds * 8).denominator == 1 and abs(seconds) < 2**40
 
 

@@ -1,6 +1,6 @@
 """The text format in which generated sequences reach the runners, and their answers come back.
 
-A runner (runner.c, run_python.py) reads sequences from its standard input and writes answers to its standard output.
+A runner (runner.c, run_python.py, swift/) reads sequences from standard input and writes answers to standard output.
 Everything is ASCII. A line is one command, its words are separated by single spaces. A word is a plain value or
 KEY=VALUE. Values are percent-encoded as in URLs (%20 is a space; header values may hold any byte but NUL), so that
 they hold neither spaces nor commas nor colons unless the format says so. Numbers are written as C's strtod and strtoll

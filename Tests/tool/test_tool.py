@@ -13,6 +13,7 @@ import pytest
 from tool_program import PREFIX, TOOL, json_of, run_tool, text_of
 
 USAGE_ERROR = 2
+COMMANDS = ("delays", "explain", "fetch")
 
 
 def header_version() -> str:
@@ -24,15 +25,15 @@ def header_version() -> str:
 
 def test_help_is_printed_on_stdout() -> None:
     assert text_of("--help") == text_of("-h")
-    assert "delays" in text_of("--help") and "explain" in text_of("--help")
-    for command in ("delays", "explain"):
+    for command in COMMANDS:
+        assert f"\n  {command} " in text_of("--help")
         assert text_of(command, "--help").startswith(f"Usage: boxretry {command} ")
         assert text_of(command, "--help") == text_of(command, "--max-attempts", "3", "-h")
 
 
 def test_every_option_that_help_names_exists() -> None:
     """And takes a value exactly if help shows one."""
-    for command in ("delays", "explain"):
+    for command in COMMANDS:
         options = re.findall(r"^  (?:-\w,|   ) (--[\w-]+)( [A-Z-]+)?  ", text_of(command, "--help"), re.MULTILINE)
         assert len(options) > 5
         for option, value in options:
@@ -187,7 +188,8 @@ def test_an_option_may_be_given_with_a_space_or_an_equals_sign_and_the_last_one_
 
 
 def test_output_that_cannot_be_written_is_an_error() -> None:
-    for command in (["delays"], ["delays", "--json"], ["explain", "--status=503"], ["--help"], ["--version"]):
+    commands = [["delays"], ["delays", "--json"], ["explain", "--status=503"], ["fetch", "--help"]]
+    for command in (*commands, ["--help"], ["--version"]):
         with Path("/dev/full").open("wb") as full:
             run = subprocess.run([TOOL, *command], stdout=full, stderr=subprocess.PIPE, check=False)
         assert run.returncode == 1

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const tool_command *const commands[] = {&delays_command, &explain_command};
+static const tool_command *const commands[] = {&delays_command, &explain_command, &fetch_command};
 static const size_t command_count = sizeof commands / sizeof commands[0];
 
 static void print_message(const tool_command *command, const char *format, va_list arguments) {
@@ -57,7 +57,7 @@ const char *quoted(char buffer[QUOTED_SIZE], const char *text) {
 static void print_help(void) {
   puts("Usage: boxretry COMMAND [OPTION]...\n"
        "\n"
-       "Shows how libboxretry retries HTTP requests. It sends nothing.\n"
+       "Sends HTTP requests with libboxretry, and shows how it retries them.\n"
        "\n"
        "Commands:");
   for (size_t i = 0; i < command_count; i++)

@@ -1,4 +1,4 @@
-/* Retries around a transport of your own. Build: cc quickstart.c $(pkg-config --cflags --libs boxretry) */
+/* Retries around a transport of your own. Build: cc quickstart.c -o quickstart $(pkg-config --cflags --libs boxretry) */
 #include <boxretry.h>
 #include <stdio.h>
 #include <stdlib.h>

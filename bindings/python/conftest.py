@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,22 @@ REPOSITORY = Path(__file__).parents[2]
 PREFIX = Path(os.environ.get("BOXRETRY_PREFIX", REPOSITORY / "build" / "prefix"))
 
 os.environ.setdefault("BOXRETRY_LIBRARY", str(PREFIX / "lib" / "libboxretry.so.0"))
+# Whoever runs the tests in the background may have told them to ignore it; some tests are about Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+# No proxy of the machine's stands between a test and its server.
+for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+    os.environ.pop(name, None)
+    os.environ.pop(name.upper(), None)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Any]:
+    """A server that answers as it is told to by the URL; the tests of the engine have its manual."""
+    sys.path.append(os.environ.get("FAULT_SERVER", str(REPOSITORY / "Tests" / "server")))
+    from fault_server import FaultServer
+
+    with FaultServer() as server:
+        yield server
 
 
 @pytest.fixture(autouse=True)

@@ -46,6 +46,7 @@ typedef struct shim_attempt {
   struct curl_slist *headers;
   const void *body; /* NULL: none */
   int64_t body_length;
+  bool has_empty_body; /* there is none, but its length is to be sent */
   const char *user_agent;
   const char *proxy;   /* NULL: as the environment says; "": none */
   const char *ca_file; /* NULL: the system's */

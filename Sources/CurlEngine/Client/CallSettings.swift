@@ -14,7 +14,8 @@ public struct CallSettings {
     /// Bytes of any other response (B15).
     public var errorBodyLimit = 1 << 20
     public var maxHeaderLines = 1_000
-    public var maxHeaderBytes = 1 << 20
+    /// Below the 300 KiB at which libcurl gives up by itself, as if the connection had failed.
+    public var maxHeaderBytes = 256 << 10
 
     public init() {}
 }

@@ -59,19 +59,27 @@ public final class CompletionQueue {
         let limit = Instant(nanoseconds: shim_monotonic_nanoseconds()).advanced(byMilliseconds: timeoutMilliseconds)
         shim_monitor_lock(monitor)
         defer { shim_monitor_unlock(monitor) }
+        dropAbandoned()
         while first == calls.count {
             guard timeoutMilliseconds > 0, shim_monitor_wait_until(monitor, limit.nanoseconds) || first < calls.count
             else { return 0 }
+            dropAbandoned()
         }
         var count = 0
         while first < calls.count, count < capacity {
-            if !calls[first].isGone {
-                body(calls[first], count)
-                count += 1
-            }
+            body(calls[first], count)
+            count += 1
             first += 1
+            dropAbandoned()
         }
+        return count
+    }
+
+    /// With the lock held: passes over the calls that nobody will ask for, and takes what has been passed out of memory.
+    private func dropAbandoned() {
+        while first < calls.count, calls[first].isGone { first += 1 }
         if first == calls.count {
+            guard first > 0 else { return }
             calls.removeAll(keepingCapacity: calls.count <= 1_024)
             first = 0
             shim_eventfd_clear(eventfd)
@@ -79,6 +87,5 @@ public final class CompletionQueue {
             calls.removeFirst(first)
             first = 0
         }
-        return count
     }
 }

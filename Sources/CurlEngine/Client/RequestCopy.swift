@@ -12,6 +12,7 @@ public final class RequestCopy {
     private let headerCount: Int
     public let body: UnsafeMutableRawPointer?
     public let bodyLength: Int
+    private let hasEmptyBody: Bool
     let isIdempotent: Bool
     let isUnsafe: Bool
     /// Host and port, hashed; and whether the host has to be looked up.
@@ -30,10 +31,11 @@ public final class RequestCopy {
         self.origin = origin
         self.needsLookup = needsLookup
         self.bodyLength = bodyLength
+        hasEmptyBody = body == nil && RequestChecks.expectsBody(method: method)
         let bodyCopy = body.flatMap { shim_copy_bytes($0, bodyLength) }
         // If there is no memory, what was copied so far is lost: a price for simplicity that is never paid twice.
         guard let methodCopy = shim_copy_string(method), let urlCopy = shim_copy_string(url),
-            let pairs = Self.copy(list), let lines = Self.lines(list, hasBody: body != nil),
+            let pairs = Self.copy(list), let lines = Self.lines(list, hasBody: body != nil || hasEmptyBody),
             body == nil || bodyCopy != nil
         else { return nil }
         self.method = methodCopy
@@ -59,7 +61,7 @@ public final class RequestCopy {
     /// As libcurl shall send it.
     func attempt(_ settings: EngineSettings, fresh: Bool, errorText: UnsafeMutablePointer<CChar>?) -> shim_attempt {
         shim_attempt(
-            method: method, url: url, headers: headerLines, body: body, body_length: Int64(bodyLength),
+            method: method, url: url, headers: headerLines, body: body, body_length: Int64(bodyLength), has_empty_body: hasEmptyBody,
             user_agent: settings.userAgent, proxy: settings.proxy, ca_file: settings.caFile, error_text: errorText,
             fresh: fresh)
     }

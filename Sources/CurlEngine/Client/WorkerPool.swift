@@ -24,7 +24,7 @@ final class WorkerPool {
     func decide(_ call: Call) -> Bool {
         shim_monitor_lock(monitor)
         defer { shim_monitor_unlock(monitor) }
-        if idle == 0, threads < Self.maximumThreads {
+        if work.count >= idle, threads < Self.maximumThreads {
             let context = Unmanaged.passRetained(self)
             if shim_thread_start({ WorkerPool.run($0) }, context.toOpaque()) {
                 threads += 1
@@ -59,6 +59,7 @@ final class WorkerPool {
                 call.engine.decideOnPool(call)
                 shim_monitor_lock(monitor)
             } else if isClosed {
+                threads -= 1
                 break
             } else {
                 idle += 1

@@ -15,7 +15,7 @@ public final class Engine {
     private var isThreadWanted = false
     private var isClosing = false
     private var unfinished = 0
-    private var closeWaiter: Waiter?
+    private var closeWaiters: [Waiter] = []
     private var stats = Stats()
 
     /// The time at the beginning of this turn, in nanoseconds of CLOCK_MONOTONIC.
@@ -87,14 +87,14 @@ public final class Engine {
     /// Begins a call, whose end comes as its delivery says. False: the engine is closing, or has no thread to run it.
     public func submit(_ call: Call) -> Bool {
         guard begin(call, needsThread: true) else { return false }
-        call.cancelSwitch?.add(call)
+        register(call)
         return true
     }
 
     /// Begins a call, and waits for its end; drives the loop meanwhile, if nobody else does. False as for `submit`.
     public func perform(_ call: Call) -> Bool {
         guard begin(call, needsThread: false) else { return false }
-        call.cancelSwitch?.add(call)
+        register(call)
         _ = wait(for: call, until: .max, mayDrive: true)
         return true
     }
@@ -105,7 +105,14 @@ public final class Engine {
     }
 
     public func cancel(_ call: Call) {
-        post(.cancel(call))
+        post(.cancel(call), about: call)
+    }
+
+    /// Tells the call's switch of it; unless it has ended meanwhile, for then nobody would take it off again.
+    private func register(_ call: Call) {
+        guard let cancelSwitch = call.cancelSwitch else { return }
+        cancelSwitch.add(call)
+        if isDone(call) { cancelSwitch.remove(call) }
     }
 
     /// Ends all calls, and lets the threads go. What is still to be done is done by them.
@@ -125,7 +132,7 @@ public final class Engine {
         guard let waiter = Waiter() else { return false }
         shim_monitor_lock(lock)
         let isIdle = unfinished == 0
-        if !isIdle { closeWaiter = waiter }
+        if !isIdle { closeWaiters.append(waiter) }
         shim_monitor_unlock(lock)
         return isIdle || waiter.wait(until: limit)
     }
@@ -134,9 +141,8 @@ public final class Engine {
     public func abandon(_ call: Call) {
         shim_monitor_lock(lock)
         call.isAbandoned = true
-        let isDone = call.isDone
         shim_monitor_unlock(lock)
-        if !isDone { cancel(call) }
+        cancel(call)
     }
 
     func isAbandoned(_ call: Call) -> Bool {
@@ -177,10 +183,13 @@ public final class Engine {
         return true
     }
 
-    private func post(_ command: Command) {
+    /// A command about a call that has ended is too late: nobody might come to look at it.
+    private func post(_ command: Command, about call: Call) {
         shim_monitor_lock(lock)
-        commands.append(command)
-        wakeDriver()
+        if !call.isDone {
+            commands.append(command)
+            wakeDriver()
+        }
         shim_monitor_unlock(lock)
     }
 
@@ -216,7 +225,10 @@ public final class Engine {
         shim_monitor_lock(lock)
         while true {
             if !hasDriver, unfinished > 0 {
-                drive { unfinished == 0 }
+                let late = drive { unfinished == 0 }
+                shim_monitor_unlock(lock)
+                forget(late)
+                shim_monitor_lock(lock)
             } else if isClosing, unfinished == 0 {
                 break
             } else {
@@ -228,7 +240,8 @@ public final class Engine {
     }
 
     /// With the lock held, before and after: takes the role, and runs the loop until `isOver`, asked with the lock held.
-    private func drive(until isOver: () -> Bool) {
+    /// Gives back the commands that came too late, to be forgotten without the lock.
+    private func drive(until isOver: () -> Bool) -> [Command] {
         hasDriver = true
         while !isOver() {
             shim_monitor_unlock(lock)
@@ -239,8 +252,15 @@ public final class Engine {
         if unfinished > 0 {
             startThread()
             shim_monitor_wake_all(lock)
+            return []
         }
+        // Whatever is left is about calls that have ended, and would keep them.
+        defer { commands = [] }
+        return commands
     }
+
+    /// Lets go of commands. What they keep may call back when it ends: no lock may be held.
+    private func forget(_ commands: consuming [Command]) {}
 
     private func wait(for call: Call, until limit: Int64, mayDrive: Bool) -> Bool {
         shim_monitor_lock(lock)
@@ -250,8 +270,9 @@ public final class Engine {
         }
         if mayDrive, !hasDriver {
             let signals = shim_sigpipe_block()
-            drive { call.isDone }
+            let late = drive { call.isDone }
             shim_monitor_unlock(lock)
+            forget(late)
             shim_sigpipe_restore(signals)
             return true
         }
@@ -350,7 +371,7 @@ public final class Engine {
     /// On a thread of the pool. The loop leaves the call alone until it is told.
     func decideOnPool(_ call: Call) {
         call.decision = try? call.retryLoop.next(call.outcome, clock: clock)
-        post(.decided(call))
+        post(.decided(call), about: call)
     }
 
     private func decided(_ call: Call) {
@@ -427,6 +448,7 @@ public final class Engine {
     }
 
     private func finish(_ call: Call, _ ending: CallMachine.Ending) {
+        if let transfer = call.transfer, !transfer.isDetached { noteUnfinished(call) }
         hasMoreToDo = true
         timers.remove(call)
         if call.isQueued { starting.remove(call) }
@@ -436,20 +458,29 @@ public final class Engine {
             active[call.activeIndex] = last
             last.activeIndex = call.activeIndex
         }
-        tell(.callEnded, call, call.records.last, ending)
+        // What was decided about the last attempt is not why a call was cancelled, or ran out of time.
+        let isDecided = ending != .cancelled && ending != .deadline
+        tell(.callEnded, call, isDecided ? call.records.last : nil, ending)
         let result = call.makeResult(ending)
         drop(&call.transfer)
         call.cancelSwitch?.remove(call)
+        locked {
+            call.result = result
+            call.isDone = true
+        }
+        deliver(call)
         shim_monitor_lock(lock)
-        call.result = result
-        call.isDone = true
         unfinished -= 1
         stats.ended += 1
         let waiter = call.waiter
-        let closeWaiter = unfinished == 0 ? self.closeWaiter : nil
+        var closed: [Waiter] = []
+        if unfinished == 0 { swap(&closed, &closeWaiters) }
         shim_monitor_unlock(lock)
         waiter?.tell()
-        closeWaiter?.tell()
+        for waiter in closed { waiter.tell() }
+    }
+
+    private func deliver(_ call: Call) {
         switch call.delivery {
         case .none: break
         case .queue(let queue):
@@ -513,6 +544,15 @@ public final class Engine {
             cause == .none ? Outcome(status: transfer.status, headers: call.received.head.list) : Outcome(exception: cause)
         call.outcome.isRequestUnsafe = call.request.isUnsafe
         call.outcome.request = UnsafeRawPointer(call.request.description)
+    }
+
+    /// Writes down an attempt that the end of its call broke off: the server may have seen it (B13).
+    private func noteUnfinished(_ call: Call) {
+        call.records.append(
+            AttemptRecord(
+                status: 0, cause: .none, decision: nil, startedAt: call.attemptStartedAt - call.startedAt,
+                endedAt: now - call.startedAt, reconnects: call.reconnects, curlCode: 0,
+                number: Int32(call.records.count + 1), exceptionNumber: 0))
     }
 
     /// The transfer's look-up is over, or it found a connection that there was.

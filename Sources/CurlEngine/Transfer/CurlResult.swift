@@ -8,7 +8,9 @@ func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.Attem
     if transfer.wasVetoed { return .vetoed(isSafe: transfer.call.isIdempotent) }
     switch code {
     case CURLE_OK:
-        return transfer.status > 0 ? .response : .exception(.protocol)
+        // libcurl takes the end of the connection for the end of the head.
+        if transfer.isReadingHead { return .exception(transfer.status > 0 ? .receive : .protocol) }
+        return .response
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
         return .exception(.resolve)
     case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY, CURLE_OPERATION_TIMEDOUT,
@@ -26,7 +28,7 @@ func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.Attem
         return .local(transfer.sendings > 0 && transfer.isReadingHead ? .responseTooLarge : .outOfMemory)
     case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
         CURLE_SSL_CRL_BADFILE, CURLE_FAILED_INIT, CURLE_UNKNOWN_OPTION, CURLE_BAD_FUNCTION_ARGUMENT,
-        CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_NOT_BUILT_IN:
+        CURLE_URL_MALFORMAT, CURLE_NOT_BUILT_IN:
         return .local(.setting)
     default:
         return .exception(.protocol)

@@ -18,8 +18,9 @@ struct ResponseHead {
         }
         let pairs = memory.bindMemory(to: UnsafePointer<CChar>?.self, capacity: lines * 2)
         self.pairs = pairs
-        var start = 0
-        for end in 0..<bytes.count where data[end] == Self.newline {
+        // The first line is the status line.
+        var start = (0..<bytes.count).first { data[$0] == Self.newline }.map { $0 + 1 } ?? bytes.count
+        for end in start..<bytes.count where data[end] == Self.newline {
             if let (name, value) = Self.cut(data, start, end) {
                 pairs[2 * count] = UnsafePointer(name)
                 pairs[2 * count + 1] = UnsafePointer(value)

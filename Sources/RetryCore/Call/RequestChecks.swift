@@ -35,6 +35,11 @@ public enum RequestChecks {
 
     public static func isContentType(_ name: UnsafePointer<CChar>) -> Bool { HeaderName("content-type").matches(name) }
 
+    /// Whether a request without a body says so, with a Content-Length of 0 (RFC 9110, 8.6).
+    public static func expectsBody(method: UnsafePointer<CChar>) -> Bool {
+        HeaderName("post").matches(method) || HeaderName("put").matches(method) || HeaderName("patch").matches(method)
+    }
+
     /// Whether the method may be sent again on a reconnect although something was sent (B13, RFC 9110, 9.2.2).
     public static func isIdempotent(method: UnsafePointer<CChar>) -> Bool {
         HeaderName("get").matches(method) || HeaderName("head").matches(method) || HeaderName("put").matches(method)

@@ -3,12 +3,6 @@ public final class BoxRetryStrategy: RetryStrategy {
     public let options: BoxRetryOptions
     private let delayHeaders: DelayHeaders
 
-    /// Refuses options that B1 refuses.
-    public convenience init(validating options: BoxRetryOptions) throws(InvalidOption) {
-        try options.validate()
-        self.init(checked: options)
-    }
-
     /// The options have been validated.
     public init(checked options: BoxRetryOptions, delayHeaders: DelayHeaders = .none) {
         self.options = options

@@ -67,9 +67,12 @@ public struct Wait {
 public struct StrategyFailure: Error {
     /// What the callback did, for the error detail.
     public let why: StaticString
+    /// It forked: this is the child, in which the parent's handles must not be touched any more.
+    public let isForked: Bool
 
-    public init(_ why: StaticString) {
+    public init(_ why: StaticString, isForked: Bool = false) {
         self.why = why
+        self.isForked = isForked
     }
 }
 

@@ -21,9 +21,9 @@ public struct Instant: Sendable {
 
     public var seconds: Double { Double(nanoseconds) / 1e9 }
 
-    /// This instant and a delay, saturating. NaN and negative delays count as 0.
+    /// This instant and a delay to the nearest nanosecond, saturating. NaN and negative delays count as 0.
     public func advanced(bySeconds seconds: Double) -> Instant {
-        adding(nanoseconds: Int64(Delay.clamped(seconds) * 1e9))
+        adding(nanoseconds: Int64(Delay.clamped(seconds) * 1e9 + 0.5))  // 1.001 s are 1000999999.9999999 ns.
     }
 
     /// This instant and a number of milliseconds, saturating; `Int64.max` means for ever.

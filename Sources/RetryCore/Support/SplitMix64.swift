@@ -16,6 +16,11 @@ public struct SplitMix64 {
 
     /// Uniform in [0, 1]; both ends can occur (B6).
     public mutating func nextUnit() -> Double {
-        Double(next() >> 11) * (1.0 / 9_007_199_254_740_991.0)
+        Self.unit(next())
+    }
+
+    /// The number in [0, 1] that the upper 53 bits say: all zeros are 0, all ones are 1.
+    static func unit(_ bits: UInt64) -> Double {
+        Double(bits >> 11) * (1.0 / 9_007_199_254_740_991.0)
     }
 }

@@ -11,13 +11,6 @@ public struct TokenRetryPolicy {
 
     public init() {}
 
-    /// A single attempt.
-    public static var none: TokenRetryPolicy {
-        var policy = TokenRetryPolicy()
-        policy.maximumAttempts = 1
-        return policy
-    }
-
     /// Refuses what T5 refuses, and names the field.
     public func validate() throws(InvalidOption) {
         try InvalidOption.check("maximum_attempts", maximumAttempts, in: 1...Int32.max, "must be 1 or more")
@@ -41,7 +34,10 @@ public struct TokenRetryPolicy {
     /// | 4 … 8   | 6.4       | 8            | 8        |
     public func delay(afterFailure failedAttempt: Int32, unitRandom: Double) -> Double {
         guard initialDelay > 0 else { return 0 }
-        let base = min(maximumDelay, initialDelay * multiplierPower(max(failedAttempt, 1) - 1))
+        // In two factors: the power may overflow where its product with a tiny delay does not.
+        let exponent = max(failedAttempt, 1) - 1
+        let power = initialDelay * multiplierPower(exponent / 2)
+        let base = min(maximumDelay, power * multiplierPower(exponent - exponent / 2))
         let spread = (1 - jitterRatio) + unitRandom * (2 * jitterRatio)
         return Delay.clamped(min(maximumDelay, base * spread))
     }

@@ -79,9 +79,9 @@ static void print_row(int32_t attempt, const backoff_range *range) {
 
 static void print_title(const char *title, int32_t count, const char *limit_name, int32_t limit) {
   putchar('\n');
-  colour_begin(COLOUR_BOLD);
+  colour_begin(stdout, COLOUR_BOLD);
   fputs(title, stdout);
-  colour_end();
+  colour_end(stdout);
   printf(": %ld %s at most (%s %ld)\n", (long)count, count == 1 ? "retry" : "retries", limit_name, (long)limit);
 }
 
@@ -89,9 +89,9 @@ static boxretry_error print_table(const wait_table *table, const boxretry_retry_
   print_title(table->title, table->count, table->limit_name, table->limit);
   if (table->count == 0) return BOXRETRY_OK;
   backoff_range total;
-  colour_begin(COLOUR_DIM);
+  colour_begin(stdout, COLOUR_DIM);
   print_cells(table->number_name, "base", "least", "most");
-  colour_end();
+  colour_end(stdout);
   boxretry_error error = print_rows(table, options, print_row, &total);
   print_named_row("total", &total);
   return error;
@@ -151,7 +151,11 @@ static boxretry_error print_text(const boxretry_retry_options *options) {
   print_formula(options);
   boxretry_error error = print_table(&after_response, options);
   if (error == BOXRETRY_OK) error = print_table(&after_exception, options);
-  print_title("In one call, both kinds together", options->max_attempts, "max_attempts", options->max_attempts);
+  /* One more than retries after responses alone, where the last attempt may end in an exception (B5). */
+  const int32_t after_responses = options->max_attempts > 0 ? options->max_attempts - 1 : 0;
+  print_title("In one call, both kinds together",
+              options->max_retries_on_exception > 0 ? options->max_attempts : after_responses, "max_attempts",
+              options->max_attempts);
   return error;
 }
 
@@ -160,7 +164,7 @@ static int run(int argc, char **argv) {
   int32_t as_json = 0;
   const tool_option table[] = {
       BACKOFF_OPTIONS(&options),
-      FLAG("json", &as_json, "print one line of JSON"),
+      FLAG(0, "json", &as_json, "print one line of JSON"),
   };
   int exit_code = read_options(&delays_command, table, sizeof table / sizeof table[0], argc, argv);
   if (exit_code != TOOL_GO_ON) return exit_code;
@@ -173,7 +177,7 @@ static int run(int argc, char **argv) {
 
 const tool_command delays_command = {
     .name = "delays",
-    .summary = "how long the waits between retries are",
+    .summary = "print how long the waits between retries are",
     .details = "Columns: the number of the attempt or network exception that ended; the middle,\n"
                "the shortest and the longest wait after it, in seconds. The last row adds them\n"
                "up: how long a call waits in all if it uses up its retries.\n"

@@ -79,19 +79,19 @@ static int run(int argc, char **argv) {
   query.outcome.status = status_not_given;
   const tool_option table[] = {
       INTEGER("status", &query.outcome.status, "status of the response, 100 to 999; 0: there was none"),
-      HEADERS('H', "header", &query.headers, "header of the response, 'Name: value'; may be given again"),
+      RECEIVED_HEADERS('H', "header", &query.headers, "header of the response, 'Name: value'; may be given again"),
       INTEGER("attempt", &query.attempt_number,
               "number of the attempt or, for a network exception, of the exception (default 1)"),
-      FLAG("auth", &query.outcome.auth_available, "a new access token could be got"),
+      FLAG(0, "auth", &query.outcome.auth_available, "a new access token could be got"),
       CHOICE("exception", "CAUSE", &query.outcome.cause, cause_names,
              "the attempt ended in a network exception; the causes are below"),
       TEXT('X', "method", "METHOD", &query.request.method, "method of the request (default GET)"),
       CHOICE("request-sent", "HOW-MUCH", &query.outcome.request_sent, sent_names,
              "how much of the request was sent: unknown (default), nothing or some"),
-      FLAG("body-not-replayable", &query.outcome.body_not_replayable, "the request's body cannot be sent again"),
+      FLAG(0, "body-not-replayable", &query.outcome.body_not_replayable, "the request's body cannot be sent again"),
       BACKOFF_OPTIONS(&query.options),
       BEYOND_OPTIONS(&query.options),
-      FLAG("json", &query.as_json, "print one line of JSON"),
+      FLAG(0, "json", &query.as_json, "print one line of JSON"),
   };
   int exit_code = read_options(&explain_command, table, sizeof table / sizeof table[0], argc, argv);
   if (exit_code == TOOL_GO_ON) exit_code = explain(&query);
@@ -133,7 +133,7 @@ static const char details[] = "Examples:\n"
 
 const tool_command explain_command = {
     .name = "explain",
-    .summary = "whether an outcome is retried, after how long, and by which questions",
+    .summary = "print whether an outcome is retried, after how long, and by which questions",
     .details = details,
     .run = run,
 };

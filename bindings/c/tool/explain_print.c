@@ -81,9 +81,9 @@ static void print_path(const decision_flow *flow) {
   for (size_t i = 0; i < flow->step_count; i++) {
     const flow_step *step = &flow->steps[i];
     printf("  %zu. %-*s  ", i + 1, width, step->question);
-    colour_begin(step->answer ? COLOUR_BOLD : COLOUR_DIM);
+    colour_begin(stdout, step->answer ? COLOUR_BOLD : COLOUR_DIM);
     fputs(step->answer ? "yes" : "no", stdout);
-    colour_end();
+    colour_end(stdout);
     if (step->note) printf(" (%s)", step->note);
     if (step->verdict) printf(" -> %s", step->verdict);
     putchar('\n');
@@ -93,9 +93,9 @@ static void print_path(const decision_flow *flow) {
 /* The part of a decision that is on one line: a label, the stable name, and what it means. */
 static void print_field(const char *label, output_colour colour, const char *name, const char *text) {
   int column = printf("%-8s", label);
-  colour_begin(colour);
+  colour_begin(stdout, colour);
   column += printf("%s", name);
-  colour_end();
+  colour_end(stdout);
   column += printf(" - ");
   print_wrapped(column, (int)strlen("Action  "), text);
 }

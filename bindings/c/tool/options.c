@@ -4,6 +4,7 @@
 #include "options.h"
 #include "output.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -64,9 +65,24 @@ static int read_choice(const tool_command *command, const tool_option *option, c
   return bad_value(command, option, value, why);
 }
 
+static int read_limit(const tool_command *command, const tool_option *option, const char *value) {
+  if (strcmp(value, "none") == 0) {
+    *option->target.limit = BOXRETRY_NO_TIMEOUT;
+    return TOOL_GO_ON;
+  }
+  /* 0 and -1 mean all sorts of things to others: no limit, for one. */
+  if (value[strspn(value, "0")] == '\0' || value[strspn(value, "0123456789")] != '\0') {
+    return bad_value(command, option, value, "is not a whole number from 1, nor 'none'");
+  }
+  errno = 0;
+  long long number = strtoll(value, NULL, 10);
+  if (errno != 0) return bad_value(command, option, value, "is out of range");
+  *option->target.limit = (int64_t)number;
+  return TOOL_GO_ON;
+}
+
 /* A copy of the bytes from `start` to `end`, without white space around them; NULL if there is no memory. */
-static char *copy_trimmed(const char *start, const char *end) {
-  static const char white_space[] = " \t\r\n";
+static char *copy_trimmed(const char *start, const char *end, const char *white_space) {
   while (start < end && strchr(white_space, *start))
     start++;
   while (start < end && strchr(white_space, end[-1]))
@@ -75,27 +91,29 @@ static char *copy_trimmed(const char *start, const char *end) {
 }
 
 static int read_header(const tool_command *command, const tool_option *option, const char *value) {
-  header_list *list = option->target.headers;
   const char *colon = strchr(value, ':');
   if (!colon) return bad_value(command, option, value, "has no colon; write 'Name: value'");
 
-  char *name = copy_trimmed(value, colon);
-  char *text = copy_trimmed(colon + 1, colon + strlen(colon));
-  boxretry_header *items = realloc(list->items, (list->count + 1) * sizeof *items);
-  if (items) list->items = items;
-  int result = TOOL_GO_ON;
-  if (!name || !text || !items) {
-    result = library_error(command, BOXRETRY_ERROR_OUT_OF_MEMORY);
-  } else if (*name == '\0') {
-    result = bad_value(command, option, value, "has no name; write 'Name: value'");
+  const char *white_space = option->kind == OPTION_RECEIVED_HEADER ? " \t\r\n" : " \t";
+  char *name = copy_trimmed(value, colon, white_space);
+  char *text = copy_trimmed(colon + 1, colon + strlen(colon), white_space);
+  const bool is_nameless = name && *name == '\0';
+  if (!header_list_add(option->target.headers, name, text)) {
+    return library_error(command, BOXRETRY_ERROR_OUT_OF_MEMORY);
   }
-  if (result != TOOL_GO_ON) {
+  return is_nameless ? bad_value(command, option, value, "has no name; write 'Name: value'") : TOOL_GO_ON;
+}
+
+bool header_list_add(header_list *list, char *name, char *value) {
+  boxretry_header *items = name && value ? realloc(list->items, (list->count + 1) * sizeof *items) : NULL;
+  if (!items) {
     free(name);
-    free(text);
-    return result;
+    free(value);
+    return false;
   }
-  list->items[list->count++] = (boxretry_header){name, text};
-  return TOOL_GO_ON;
+  list->items = items;
+  items[list->count++] = (boxretry_header){name, value};
+  return true;
 }
 
 void header_list_free(header_list *list) {
@@ -107,6 +125,15 @@ void header_list_free(header_list *list) {
   *list = (header_list){NULL, 0};
 }
 
+static int read_data(const tool_command *command, const tool_option *option, const char *value) {
+  errno = 0;
+  if (request_data_add(option->target.data, value)) return TOOL_GO_ON;
+  if (errno == ENOMEM) return library_error(command, BOXRETRY_ERROR_OUT_OF_MEMORY);
+  char why[200];
+  snprintf(why, sizeof why, "cannot be read: %s", strerror(errno));
+  return bad_value(command, option, value, why);
+}
+
 static int read_value(const tool_command *command, const tool_option *option, const char *value) {
   switch (option->kind) {
   case OPTION_FLAG:
@@ -116,16 +143,22 @@ static int read_value(const tool_command *command, const tool_option *option, co
     *option->target.integer = 0;
     return TOOL_GO_ON;
   case OPTION_TEXT:
+  case OPTION_OPERAND:
     *option->target.text = value;
     return TOOL_GO_ON;
   case OPTION_INTEGER:
     return read_integer(command, option, value);
+  case OPTION_LIMIT:
+    return read_limit(command, option, value);
   case OPTION_REAL:
     return read_real(command, option, value);
   case OPTION_CHOICE:
     return read_choice(command, option, value);
   case OPTION_HEADER:
+  case OPTION_RECEIVED_HEADER:
     return read_header(command, option, value);
+  case OPTION_DATA:
+    return read_data(command, option, value);
   }
   return internal_error(command, "the option --%s is of no kind", option->name);
 }
@@ -141,10 +174,21 @@ static void print_option(char letter, const char *name, const char *value, const
   print_wrapped(column, HELP_COLUMN, help);
 }
 
+static const tool_option *operand_of(const tool_option *table, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (table[i].kind == OPTION_OPERAND) return &table[i];
+  }
+  return NULL;
+}
+
 static void print_help(const tool_command *command, const tool_option *table, size_t count) {
-  printf("Usage: boxretry %s [OPTION]...\n\nPrints %s.\n\nOptions:\n", command->name, command->summary);
-  for (size_t i = 0; i < count; i++)
+  const tool_option *operand = operand_of(table, count);
+  printf("Usage: boxretry %s [OPTION]...%s%s\n\n", command->name, operand ? " " : "", operand ? operand->name : "");
+  printf("%c%s.\n\nOptions:\n", toupper((unsigned char)command->summary[0]), command->summary + 1);
+  for (size_t i = 0; i < count; i++) {
+    if (table[i].kind == OPTION_OPERAND) continue;
     print_option(table[i].letter, table[i].name, table[i].value, table[i].help);
+  }
   print_option(HELP, "help", NULL, "print this");
   printf("\n%s", command->details);
 }
@@ -173,19 +217,20 @@ static int refuse_option(const tool_command *command, const tool_option *table, 
 int read_options(const tool_command *command, const tool_option *table, size_t count, int argc, char **argv) {
   struct option long_forms[count + 2];
   char short_forms[2 * count + 3];
-  size_t used = 0;
+  size_t used = 0, long_count = 0;
   short_forms[used++] = ':'; /* A missing value is answered by ':'. */
   short_forms[used++] = HELP;
   for (size_t i = 0; i < count; i++) {
+    if (table[i].kind == OPTION_OPERAND) continue;
     int takes_value = table[i].value ? required_argument : no_argument;
-    long_forms[i] = (struct option){table[i].name, takes_value, NULL, FIRST_ROW + (int)i};
+    long_forms[long_count++] = (struct option){table[i].name, takes_value, NULL, FIRST_ROW + (int)i};
     if (!table[i].letter) continue;
     short_forms[used++] = table[i].letter;
     if (table[i].value) short_forms[used++] = ':';
   }
   short_forms[used] = '\0';
-  long_forms[count] = (struct option){"help", no_argument, NULL, HELP};
-  long_forms[count + 1] = (struct option){NULL, 0, NULL, 0};
+  long_forms[long_count++] = (struct option){"help", no_argument, NULL, HELP};
+  long_forms[long_count] = (struct option){NULL, 0, NULL, 0};
 
   char buffer[QUOTED_SIZE];
   opterr = 0;
@@ -199,6 +244,12 @@ int read_options(const tool_command *command, const tool_option *table, size_t c
     if (answer == ':') return usage_error(command, "'%s' needs a value", quoted(buffer, argv[optind - 1]));
     if (answer == '?') return refuse_option(command, table, count, argv[optind - 1]);
     int result = read_value(command, row_of(answer, table, count), optarg);
+    if (result != TOOL_GO_ON) return result;
+  }
+  const tool_option *operand = operand_of(table, count);
+  if (operand && optind == argc) return usage_error(command, "no %s", operand->name);
+  if (operand) {
+    int result = read_value(command, operand, argv[optind++]);
     if (result != TOOL_GO_ON) return result;
   }
   if (optind < argc) return usage_error(command, "unexpected argument '%s'", quoted(buffer, argv[optind]));

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "request_data.h"
 #include "tool.h"
 
 /** Header lines, as -H gives them. */
@@ -12,16 +13,23 @@ typedef struct header_list {
   size_t count;
 } header_list;
 
+/** Adds a line, of which the strings were allocated and are the list's from now on. False: there is no memory. */
+bool header_list_add(header_list *list, char *name, char *value);
+
 void header_list_free(header_list *list);
 
 typedef enum option_kind {
   OPTION_FLAG,     /* no value: writes 1 */
   OPTION_FLAG_OFF, /* no value: writes 0 */
   OPTION_INTEGER,
+  OPTION_LIMIT, /* a whole number from 1, or "none": writes BOXRETRY_NO_TIMEOUT */
   OPTION_REAL,
   OPTION_TEXT,
-  OPTION_CHOICE, /* one of `choices`: writes its index */
-  OPTION_HEADER  /* 'Name: value': appends; may be given again */
+  OPTION_CHOICE,          /* one of `choices`: writes its index */
+  OPTION_HEADER,          /* 'Name: value': appends; may be given again */
+  OPTION_RECEIVED_HEADER, /* the same; a line end is dropped, since the line was copied from somewhere */
+  OPTION_DATA,            /* text, or a file: appends; may be given again */
+  OPTION_OPERAND          /* no option, but the one word without a name; it has to be given */
 } option_kind;
 
 /** A row of a command's table. The macros below make rows, and see to the type of the target. */
@@ -34,20 +42,26 @@ typedef struct tool_option {
   const char *const *choices; /* ends in NULL */
   union {
     int32_t *integer; /* flags, integers and choices */
+    int64_t *limit;
     double *real;
-    const char **text;
+    const char **text; /* operands too */
     header_list *headers;
+    request_data *data;
   } target;
 } tool_option;
 
 /* clang-format off */
-#define FLAG(name, variable, help) {OPTION_FLAG, 0, name, NULL, help, NULL, {.integer = (variable)}}
+#define FLAG(letter, name, variable, help) {OPTION_FLAG, letter, name, NULL, help, NULL, {.integer = (variable)}}
 #define FLAG_OFF(name, variable, help) {OPTION_FLAG_OFF, 0, name, NULL, help, NULL, {.integer = (variable)}}
 #define INTEGER(name, variable, help) {OPTION_INTEGER, 0, name, "N", help, NULL, {.integer = (variable)}}
+#define LIMIT(name, variable, help) {OPTION_LIMIT, 0, name, "N", help, NULL, {.limit = (variable)}}
 #define REAL(name, value, variable, help) {OPTION_REAL, 0, name, value, help, NULL, {.real = (variable)}}
 #define TEXT(letter, name, value, variable, help) {OPTION_TEXT, letter, name, value, help, NULL, {.text = (variable)}}
 #define CHOICE(name, value, variable, choices, help) {OPTION_CHOICE, 0, name, value, help, choices, {.integer = (variable)}}
 #define HEADERS(letter, name, list, help) {OPTION_HEADER, letter, name, "LINE", help, NULL, {.headers = (list)}}
+#define RECEIVED_HEADERS(letter, name, list, help) {OPTION_RECEIVED_HEADER, letter, name, "LINE", help, NULL, {.headers = (list)}}
+#define DATA(letter, name, variable, help) {OPTION_DATA, letter, name, "DATA", help, NULL, {.data = (variable)}}
+#define OPERAND(name, variable) {OPTION_OPERAND, 0, name, name, NULL, NULL, {.text = (variable)}}
 /* clang-format on */
 
 /** The rows of the documented retry parameters (B1) and of the backoff's cap, for any command that retries. */

@@ -1,4 +1,4 @@
-/* Numbers, colours and JSON, on stdout. */
+/* Numbers, text, colours, and JSON on stdout. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <stdint.h>
@@ -40,21 +40,21 @@ void print_wrapped(int column, int indent, const char *text) {
 
 /* --- Colours --- */
 
-static bool has_colours(void) {
+static bool has_colours(FILE *stream) {
   const char *no_color = getenv("NO_COLOR");
   const char *term = getenv("TERM");
-  return isatty(STDOUT_FILENO) && !(no_color && *no_color) && term && *term && strcmp(term, "dumb") != 0;
+  return isatty(fileno(stream)) && !(no_color && *no_color) && term && *term && strcmp(term, "dumb") != 0;
 }
 
-void colour_begin(output_colour colour) {
+void colour_begin(FILE *stream, output_colour colour) {
   static const char *const codes[] = {
       [COLOUR_BOLD] = "1", [COLOUR_DIM] = "2", [COLOUR_RED] = "1;31", [COLOUR_GREEN] = "1;32", [COLOUR_YELLOW] = "1;33",
   };
-  if (has_colours()) printf("\033[%sm", codes[colour]);
+  if (has_colours(stream)) fprintf(stream, "\033[%sm", codes[colour]);
 }
 
-void colour_end(void) {
-  if (has_colours()) fputs("\033[0m", stdout);
+void colour_end(FILE *stream) {
+  if (has_colours(stream)) fputs("\033[0m", stream);
 }
 
 /* --- JSON --- */

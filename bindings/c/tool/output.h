@@ -1,25 +1,26 @@
-/* Numbers, colours and JSON, on stdout. */
+/* Numbers, text, colours, and JSON on stdout. */
 #ifndef BOXRETRY_TOOL_OUTPUT_H
 #define BOXRETRY_TOOL_OUTPUT_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum { NUMBER_SIZE = 32 };
 
 /** A number for people: at most three decimals, or three digits if it is below 1. Returns `buffer`. */
 const char *format_number(char buffer[NUMBER_SIZE], double number);
 
-/** Prints words to the end of a line from `column` on, and if they do not fit in lines that begin at `indent`. */
+/** Prints on stdout words to the end of a line from `column` on, and if they do not fit in lines that begin at `indent`. */
 void print_wrapped(int column, int indent, const char *text);
 
 /** Colours are only for a terminal that has them, and for people who want them (NO_COLOR): else these print nothing. */
 typedef enum output_colour { COLOUR_BOLD, COLOUR_DIM, COLOUR_RED, COLOUR_GREEN, COLOUR_YELLOW } output_colour;
 
-void colour_begin(output_colour colour);
-void colour_end(void);
+void colour_begin(FILE *stream, output_colour colour);
+void colour_end(FILE *stream);
 
-/** JSON, piece by piece, so that nothing is too long: the commas come by themselves. `key` NULL: in an array. */
+/** JSON on stdout, piece by piece, so that nothing is too long: the commas come by themselves. `key` NULL: in an array. */
 void json_begin(const char *key, char bracket);
 void json_end(char bracket);
 void json_string(const char *key, const char *text);

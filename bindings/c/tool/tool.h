@@ -5,11 +5,18 @@
  *              finds the command, prints help and version
  *   delays.c   boxretry delays
  *   explain.c  boxretry explain; explain_print.c: what it prints
+ *   fetch.c    boxretry fetch; fetch_progress.c and fetch_print.c: what it shows
  *   flow.c     the questions of the documented decision flow, for explain
  *   backoff_range.c
  *              how long a backoff can be
+ *   interrupt.c
+ *              what Ctrl-C does to a call
  *   options.c  reads a command's options from one table, which is also its help
  *   output.c   numbers, text, colours and JSON
+ *   output_file.c
+ *              a file that is whole or not there
+ *   request_data.c
+ *              the body of a request
  *
  * A new command is a new file with a tool_command, and a line in boxretry.c. The tool uses the public header alone.
  *
@@ -38,6 +45,7 @@ typedef struct tool_command {
 
 extern const tool_command delays_command;
 extern const tool_command explain_command;
+extern const tool_command fetch_command;
 
 /** Says on stderr, in one line, what is wrong with how the command was called. `command` NULL: none was found. */
 __attribute__((format(printf, 2, 3))) int usage_error(const tool_command *command, const char *format, ...);

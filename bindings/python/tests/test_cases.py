@@ -109,11 +109,6 @@ def test_f11_b7_a_date_counts_from_the_response_s_own_date() -> None:
         assert waits(decisions([an_hour_behind], clock=clock)) == [30]
 
 
-def test_f12_b7_a_redirect_does_not_lend_its_retry_after() -> None:
-    """Given a 302 with Retry-After: 9 on the way, the outcome has the headers of the final 503, which has none."""
-    assert waits(decisions([Outcome(503), Outcome(200)])) == [2]
-
-
 class AlwaysAtOnce(CustomRetryStrategy):
     def should_retry(self, outcome: Outcome, attempt_number: int) -> bool:
         return True

@@ -11,6 +11,7 @@ from typing import Any, Callable
 
 import pytest
 from calls import decisions, response, waits
+from threads import run_in_threads
 
 from boxretry import (
     Action,
@@ -28,6 +29,7 @@ from boxretry import (
     RetryLoop,
     RetrySafety,
     RetryStrategy,
+    _abi,
 )
 
 
@@ -392,28 +394,63 @@ def test_one_that_refers_to_its_own_loop_is_collected() -> None:
     assert not is_alive()
 
 
+def test_each_thread_gets_what_it_raised_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given another thread that asks after the library has returned, and before what was raised is looked at."""
+    ask_the_library = _abi.boxretry_retry_loop_next
+    first, second = OfThisTestError("first"), OfThisTestError("second")
+    threads: list[threading.Thread] = []
+
+    def ask(exception: OfThisTestError) -> None:
+        with pytest.raises(OfThisTestError) as raised:
+            decisions([Outcome(503)], Answers(fail_with(exception)))
+        assert raised.value is exception
+
+    def ask_the_library_and_let_another_thread_ask(*arguments: Any) -> Any:
+        status = ask_the_library(*arguments)
+        if not threads:
+            threads.append(threading.Thread(target=ask, args=(second,)))
+            threads[0].start()
+            threads[0].join()
+        return status
+
+    monkeypatch.setattr(_abi, "boxretry_retry_loop_next", ask_the_library_and_let_another_thread_ask)
+    ask(first)
+    assert len(threads) == 1
+
+
+def test_what_was_raised_before_a_ctrl_c_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given a Ctrl-C after the library has returned, and before what was raised is looked at."""
+    ask_the_library = _abi.boxretry_retry_loop_next
+
+    def interrupted(*arguments: Any) -> None:
+        ask_the_library(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_abi, "boxretry_retry_loop_next", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            decisions([Outcome(503)], Answers(fail_with(OfThisTestError())))
+
+    assert decisions([Outcome(503)], Answers(lambda: False))[0].action is Action.STOP
+
+
 def test_several_threads_may_ask_one_at_once() -> None:
     """Each gets what it raised itself."""
 
     class RaisesTheUserData(CustomRetryStrategy):
         def should_retry(self, outcome: Outcome, attempt_number: int) -> bool:
             assert outcome.request
-            both_are_in.wait()
             raise OfThisTestError(outcome.request.user_data)
 
     strategy = RaisesTheUserData()
-    both_are_in = threading.Barrier(2)
-    raised: dict[int, object] = {}
+    wrong: list[object] = []
 
-    def ask(number: int) -> None:
-        with pytest.raises(OfThisTestError) as info:
-            decisions([Outcome(503, request=Request(user_data=number))], strategy)
-        raised[number] = info.value.args[0]
+    def work(number: int) -> None:
+        for _ in range(500):
+            with pytest.raises(OfThisTestError) as raised:
+                decisions([Outcome(503, request=Request(user_data=number))], strategy)
+            if raised.value.args != (number,):
+                wrong.append(raised.value)
 
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert raised == {0: 0, 1: 1}
+    run_in_threads(work, 4)
+    assert wrong == []

@@ -82,6 +82,13 @@ def test_the_error_lists_all_that_was_tried_and_why_it_failed(
     )
 
 
+def test_a_version_has_three_parts(package_folder: PackageFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_library(package_folder / _library.SONAME, 12345)
+    monkeypatch.setattr(_library, "NEEDED_VERSION", (1, 23, 46))
+    with pytest.raises(ImportError, match=r"is version 1\.23\.45, and this package needs 1\.23\.46 or newer"):
+        _library.load()
+
+
 @pytest.mark.parametrize(("number", "is_new_enough"), [(99, False), (100, True), (101, True), (10000, True)])
 def test_the_version_must_be_the_needed_one_or_newer(
     number: int, is_new_enough: bool, package_folder: PackageFolder

@@ -14,6 +14,7 @@ from typing import Any, Callable
 import pytest
 from calls import response, strategy
 from paths import PACKAGE
+from threads import run_in_threads
 
 from boxretry import (
     BoxRetryError,
@@ -259,27 +260,28 @@ def test_threads_that_fight_over_one_loop_get_decisions_or_errors() -> None:
     run_in_threads(close_or_use, 4)
 
 
-def run_in_threads(work: Callable[[int], None], count: int) -> None:
-    """Calls it with 0, 1, … in as many threads at once, which take turns as often as can be."""
-    raised: list[BaseException] = []
+def output_of_program(text: str) -> tuple[int, bytes, bytes]:
+    """How a Python program exits, and what it prints."""
+    environment = {**os.environ, "PYTHONPATH": f"{PACKAGE}/src"}
+    ran = subprocess.run([sys.executable, "-c", text], capture_output=True, timeout=60, env=environment)
+    return ran.returncode, ran.stdout, ran.stderr
 
-    def run(number: int) -> None:
-        try:
-            work(number)
-        except BaseException as error:
-            raised.append(error)
 
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
-    assert raised == []
+def test_nothing_is_freed_at_exit() -> None:
+    """Daemon threads may still be at work then."""
+    program = """
+from boxretry import *
+from boxretry import _abi
+for name in ("strategy", "retry_loop", "clock"):
+    setattr(_abi, f"boxretry_{name}_free", lambda pointer, name=name: print("freed", name))
+everything = [ManualClock(), RetryStrategy(), RetryLoop(RetryStrategy())]
+everything.append(everything)
+"""
+    assert output_of_program(program) == (0, b"", b"")
+    # What is let go of before is freed, and the program prints it.
+    status, printed, _ = output_of_program(program + "everything.clear()")
+    assert status == 0
+    assert sorted(printed.split()) == sorted(b"freed retry_loop freed strategy freed strategy freed clock".split())
 
 
 def test_a_process_may_end_with_everything_open_and_threads_at_work() -> None:
@@ -306,10 +308,4 @@ threading.Thread(target=work, daemon=True).start()
 clock.wait_for_timer()
 loops.append(loops)
 """
-    ran = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        timeout=60,
-        env={**os.environ, "PYTHONPATH": f"{PACKAGE}/src"},
-    )
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+    assert output_of_program(program) == (0, b"", b"")

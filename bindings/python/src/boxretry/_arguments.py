@@ -6,6 +6,7 @@ as the caller knows them.
 
 from __future__ import annotations
 
+import math
 import operator
 from ctypes import Structure, byref, c_double, sizeof
 from typing import Any, Callable, SupportsFloat, SupportsIndex, Union
@@ -23,7 +24,8 @@ Real = Union[SupportsFloat, SupportsIndex]
 def integer(value: SupportsIndex, name: str, fits: range = INT32) -> int:
     """A whole number that fits. Whether it is in the range of the argument is the library's to say."""
     try:
-        number = operator.index(value)
+        # In Python 3.9 the index of an enum's member is that member, which a range looks for among all its numbers.
+        number = int(operator.index(value))
     except TypeError:
         raise TypeError(f"{name}: must be an integer, not {type(value).__name__}") from None
     if number not in fits:
@@ -60,6 +62,14 @@ def text(value: Text, name: str) -> bytes:
 def decoded(encoded: bytes) -> str:
     """What `text()` was given."""
     return encoded.decode("utf-8", "surrogateescape")
+
+
+def deadline_ms(deadline: Real) -> int:
+    """Seconds as milliseconds, to the nearest one; but what is not 0 does not become 0."""
+    milliseconds = real(deadline, "deadline") * 1000
+    if not math.isfinite(milliseconds):
+        raise InvalidArgumentError(f"deadline: must be finite, but is {milliseconds:g}; None is no deadline")
+    return integer(round(milliseconds) or math.ceil(milliseconds), "deadline", INT64)
 
 
 def new(struct: type[Structure], initialize: Callable[..., int]) -> Any:

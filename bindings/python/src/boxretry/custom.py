@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import weakref
 from abc import ABC, abstractmethod
@@ -12,18 +13,19 @@ from . import _abi
 from ._arguments import integer, new, real
 from ._handle import Handle, new_handle
 from .enums import Action
-from .outcome import Outcome, outcome_from_struct
+from .outcome import Outcome, Request, outcome_from_struct, request_of_loop
 from .strategy import RetryStrategy
+from .watched import find_watched
 
 
 class CustomRetryStrategy(ABC):
-    """Decides about outcomes, for a `RetryLoop`. Subclass it.
+    """Decides about outcomes, for a `RetryLoop` or a `Client`. Subclass it.
 
-    A strategy sees every outcome, successes too. It is asked on the thread that called `RetryLoop.next()`, and from
-    several threads at once if several loops have it. What it raises comes out of `RetryLoop.next()`, which then has
-    ended. Inside, `ManualClock.sleep()`, `ManualClock.wait_for_timer()` and the very loop that asks are not to be
-    used (InCallbackError). `max_attempts` does not exist here: the loop's deadline and its `max_total_attempts` still
-    hold.
+    A strategy sees every outcome, successes too. A loop asks it on the thread that called `RetryLoop.next()`, a client
+    on threads of the library; from several threads at once, if several loops or calls have it. What it raises comes
+    out of `RetryLoop.next()`, or where the client's call was made, and ends that loop or call. Inside, whatever waits
+    and the very loop that asks are not to be used (InCallbackError). `max_attempts` does not exist here: the deadline
+    and `max_total_attempts` still hold.
 
     >>> class OnlyTeapots(CustomRetryStrategy):
     ...     def should_retry(self, outcome: Outcome, attempt_number: int) -> bool:
@@ -51,10 +53,10 @@ class CustomRetryStrategy(ABC):
 
 
 # Who owns what: the library gets no reference to a strategy, only its id() as the context of the callbacks, and finds
-# the strategy here. It is the loop's handle that keeps the strategy. So all references are Python's own, which the
-# garbage collector sees: a strategy that refers to its own loop is collected with it. With `context_free` to end a
-# reference of the library's it would not be, and the library would have to call Python from whichever thread ends the
-# last use, at whatever moment, the end of the interpreter included.
+# the strategy here. It is the handle of the loop, the client or the call that keeps the strategy. So all references are
+# Python's own, which the garbage collector sees: a strategy that refers to its own loop is collected with it. With
+# `context_free` to end a reference of the library's it would not be, and the library would have to call Python from
+# whichever thread ends the last use, at whatever moment, the end of the interpreter included.
 _strategies: weakref.WeakValueDictionary[int, CustomRetryStrategy] = weakref.WeakValueDictionary()
 
 
@@ -69,7 +71,7 @@ _raised = _Raised()
 
 def retry_loop_next(loop: int, outcome: Any, decision: Any) -> int:
     """The library's boxretry_retry_loop_next(), for a loop with a custom strategy: raises what the strategy raises."""
-    _raised.exception = None  # Where a Ctrl-C came between the two lines below, once.
+    _raised.exception = None  # If a Ctrl-C once came between the two lines below.
     status: int = _abi.boxretry_retry_loop_next(loop, outcome, decision)
     exception, _raised.exception = _raised.exception, None
     if exception is not None:
@@ -86,36 +88,76 @@ def retry_loop_next(loop: int, outcome: Any, decision: Any) -> int:
 
 def _should_retry(context: int, outcome: Any, attempt_number: int, action_out: Any) -> None:
     try:
-        action = _strategies[context].should_retry(outcome_from_struct(outcome.contents), attempt_number)
-        if not isinstance(action, (bool, Action)):
-            raise TypeError(f"should_retry() must return a bool or an Action, not {type(action).__name__}")
-        action_out[0] = integer(action, "what should_retry() returned")
+        action_out[0] = _action(context, outcome, attempt_number, request_of_loop(outcome.contents))
     except BaseException as exception:
-        action_out[0] = _abi.ACTION_UNANSWERED
         _raised.exception = exception
 
 
 def _retry_after(context: int, outcome: Any, attempt_number: int, delay_out: Any) -> None:
     try:
-        delay = _strategies[context].retry_after(outcome_from_struct(outcome.contents), attempt_number)
-        delay_out[0] = real(delay, "what retry_after() returned")
+        delay_out[0] = _delay(context, outcome, attempt_number, request_of_loop(outcome.contents))
     except BaseException as exception:
-        delay_out[0] = _abi.DELAY_UNANSWERED
         _raised.exception = exception
 
 
-# These two are never freed: whatever thread is in them, they are there.
-_should_retry_callback = _abi.ShouldRetryCallback(_should_retry)
-_retry_after_callback = _abi.RetryAfterCallback(_retry_after)
+# A client asks on threads of the library, so that what is raised has to be kept with the call. If nobody has that call
+# any more, there is nobody to be told either: the callback has given no answer.
 
 
-def custom_handle(strategy: CustomRetryStrategy) -> Handle:
+def _should_retry_for_client(context: int, outcome: Any, attempt_number: int, action_out: Any) -> None:
+    watched = None
+    try:
+        watched = find_watched(outcome.contents.request.contents.user_pointer)
+        if watched is not None:
+            action_out[0] = _action(context, outcome, attempt_number, watched.request)
+    except BaseException as exception:
+        action_out[0] = _abi.ACTION_UNANSWERED
+        if watched is not None:
+            watched.exception = exception
+
+
+def _retry_after_for_client(context: int, outcome: Any, attempt_number: int, delay_out: Any) -> None:
+    watched = None
+    try:
+        watched = find_watched(outcome.contents.request.contents.user_pointer)
+        if watched is not None:
+            delay_out[0] = _delay(context, outcome, attempt_number, watched.request)
+    except BaseException as exception:
+        delay_out[0] = _abi.DELAY_UNANSWERED
+        if watched is not None:
+            watched.exception = exception
+
+
+def _action(context: int, outcome: Any, attempt_number: int, request: Request | None) -> int:
+    told = outcome_from_struct(outcome.contents, request)
+    action = _strategies[context].should_retry(told, attempt_number)
+    if not isinstance(action, (bool, Action)):
+        raise TypeError(f"should_retry() must return a bool or an Action, not {type(action).__name__}")
+    return integer(action, "what should_retry() returned")
+
+
+def _delay(context: int, outcome: Any, attempt_number: int, request: Request | None) -> float:
+    told = outcome_from_struct(outcome.contents, request)
+    return real(_strategies[context].retry_after(told, attempt_number), "what retry_after() returned")
+
+
+_FOR_LOOPS = _abi.ShouldRetryCallback(_should_retry), _abi.RetryAfterCallback(_retry_after)
+_FOR_CLIENTS = _abi.ShouldRetryCallback(_should_retry_for_client), _abi.RetryAfterCallback(_retry_after_for_client)
+
+# At the end of the interpreter ctypes would free their machine code, although a daemon thread may still be in C, on its
+# way to them: hence one reference more, which nobody gives back.
+for _callback in (*_FOR_LOOPS, *_FOR_CLIENTS):
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(_callback))
+
+
+def custom_handle(strategy: CustomRetryStrategy, *, for_client: bool = False) -> Handle:
     """A handle for the strategy, which keeps it."""
+    should_retry, retry_after = _FOR_CLIENTS if for_client else _FOR_LOOPS
     callbacks = new(_abi.StrategyCallbacks, _abi.boxretry_strategy_callbacks_init)
     callbacks.context = id(strategy)
-    callbacks.should_retry = _should_retry_callback
+    callbacks.should_retry = should_retry
     if type(strategy).retry_after is not CustomRetryStrategy.retry_after:
-        callbacks.retry_after = _retry_after_callback
+        callbacks.retry_after = retry_after
     _strategies[id(strategy)] = strategy
     return new_handle(
         _abi.boxretry_strategy_new_custom, byref(callbacks), free=_abi.boxretry_strategy_free, keeps=strategy

@@ -26,8 +26,7 @@ def backoff_delay(
 
     attempt_number: 0 or more.
     unit_random: where in the range of the jitter, 0 (1 - retry_randomization_factor) to 1 (1 +
-        retry_randomization_factor);
-        0.5 is the middle, without jitter.
+        retry_randomization_factor); 0.5 is the middle, without jitter.
     The others are those of `RetryStrategy`.
 
     Raises InvalidArgumentError.
@@ -52,8 +51,7 @@ def parse_retry_after(value: Text, unix_time: Real | None = None) -> float | Non
     it is none of these, so that the backoff is to be used.
 
     unix_time: the time from which a date counts, in seconds since 1970, in the years 1 to 9999: the response's own
-        Date.
-        None: now.
+        Date. None: now.
 
     Raises InvalidArgumentError.
 

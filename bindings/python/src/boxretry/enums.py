@@ -34,6 +34,25 @@ class Error(_OpenEnum):
     CLOSED = 7
     ENDED = 8
     WAIT_TIMEOUT = 9
+    EXHAUSTED = 10
+    CANCELLED = 11
+    DEADLINE = 12
+    RESOLVE = 13
+    CONNECT = 14
+    TLS = 15
+    SEND = 16
+    RECEIVE = 17
+    PROTOCOL = 18
+    TIMEOUT_IDLE = 19
+    TIMEOUT_RESOURCE = 20
+    RESPONSE_TOO_LARGE = 21
+    SETTING = 22
+
+    @property
+    def text(self) -> str:
+        """The error as a sentence for people."""
+        text: bytes = _abi.boxretry_error_text(self)
+        return text.decode()
 
 
 class Cause(_OpenEnum):
@@ -137,3 +156,21 @@ class Timeline(IntEnum):
     MONOTONIC = 0
     BOOTTIME = 1
     WALL = 2
+
+
+class Proxy(IntEnum):
+    """What proxy a client uses, if it is not given a URL of one."""
+
+    ENVIRONMENT = 0  #: As http_proxy, https_proxy, all_proxy and no_proxy say.
+    NONE = 1
+    GIVEN = 2  #: Said by giving the URL.
+
+
+class EventKind(_OpenEnum):
+    """What happens to a call."""
+
+    ATTEMPT_BEGAN = 0
+    ATTEMPT_ENDED = 1  #: And it is decided what to do.
+    RECONNECT = 2  #: The connection was dead: it is sent again at once on a new one (B13).
+    RETRY_SCHEDULED = 3  #: The wait before the next attempt begins.
+    CALL_ENDED = 4

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from . import _abi
 from .enums import Error
+
+if TYPE_CHECKING:
+    from .response import Attempt, Response
 
 
 class BoxRetryError(Exception):
@@ -16,6 +21,10 @@ class BoxRetryError(Exception):
         """`detail` says what was wrong, such as "options.max_attempts: must be from 0 to 1000000, but is -1"."""
         super().__init__(detail)
         self.detail = detail
+        #: The attempts of the call that ended so; empty if no call did.
+        self.attempts: list[Attempt] = []
+        #: The last response of the call that ended so, if it has one to show.
+        self.response: Response | None = None
 
     @property
     def name(self) -> str:
@@ -78,6 +87,95 @@ class WaitTimeoutError(BoxRetryError, TimeoutError):
     error = Error.WAIT_TIMEOUT
 
 
+class ExhaustedError(BoxRetryError):
+    """There are no descriptors or no threads left."""
+
+    error = Error.EXHAUSTED
+
+
+class CancelledError(BoxRetryError):
+    """The call was cancelled. That is no network exception: it is neither retried nor counted as one (K2)."""
+
+    error = Error.CANCELLED
+
+
+class DeadlineError(BoxRetryError, TimeoutError):
+    """The call's deadline has passed during an attempt (B11)."""
+
+    error = Error.DEADLINE
+
+
+class NetworkError(BoxRetryError):
+    """The last attempt ended in a network exception, and there are no retries left (B10)."""
+
+
+class ResolveError(NetworkError):
+    """The host name could not be resolved."""
+
+    error = Error.RESOLVE
+
+
+class ConnectError(NetworkError):
+    """No connection could be made."""
+
+    error = Error.CONNECT
+
+
+class TLSError(NetworkError):
+    """The TLS handshake or the certificate check failed."""
+
+    error = Error.TLS
+
+
+class SendError(NetworkError):
+    """The request could not be sent."""
+
+    error = Error.SEND
+
+
+class ReceiveError(NetworkError):
+    """The response broke off, or none came."""
+
+    error = Error.RECEIVE
+
+
+class ProtocolError(NetworkError):
+    """The peer did not speak HTTP properly."""
+
+    error = Error.PROTOCOL
+
+
+class IdleTimeoutError(NetworkError, TimeoutError):
+    """Nothing moved for `timeout_interval_for_request_ms` (M1)."""
+
+    error = Error.TIMEOUT_IDLE
+
+
+class ResourceTimeoutError(NetworkError, TimeoutError):
+    """The attempt took longer than `timeout_interval_for_resource_ms` (M2)."""
+
+    error = Error.TIMEOUT_RESOURCE
+
+
+class ResponseTooLargeError(BoxRetryError):
+    """The response is larger than a limit: `body_limit`, or those of the headers."""
+
+    error = Error.RESPONSE_TOO_LARGE
+
+
+class SettingError(BoxRetryError):
+    """A setting cannot be used on this machine, such as a CA file."""
+
+    error = Error.SETTING
+
+
+class HTTPStatusError(BoxRetryError):
+    """Raised by `Response.raise_for_status()`: the call has a response, and its status is no success."""
+
+    error = Error.OK
+    response: Response
+
+
 CLASSES = {
     each.error: each
     for each in (
@@ -90,6 +188,19 @@ CLASSES = {
         ClosedError,
         EndedError,
         WaitTimeoutError,
+        ExhaustedError,
+        CancelledError,
+        DeadlineError,
+        ResolveError,
+        ConnectError,
+        TLSError,
+        SendError,
+        ReceiveError,
+        ProtocolError,
+        IdleTimeoutError,
+        ResourceTimeoutError,
+        ResponseTooLargeError,
+        SettingError,
     )
 }
 
@@ -98,6 +209,12 @@ def check(status: int) -> None:
     """Raises what the last call of this thread answered, unless it is OK. An error that is new is a BoxRetryError."""
     if status:
         detail: bytes = _abi.boxretry_last_error_detail()
-        error = CLASSES.get(Error(status), BoxRetryError)(detail.decode())
-        error.error = Error(status)
-        raise error
+        raise exception_of(status, detail.decode())
+
+
+def exception_of(status: int, detail: str) -> BoxRetryError:
+    """The exception for an error that is not OK."""
+    error = Error(status)
+    exception = CLASSES.get(error, BoxRetryError)(detail)
+    exception.error = error
+    return exception

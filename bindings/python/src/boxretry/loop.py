@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from ctypes import byref
 from typing import SupportsIndex
 
 from . import _abi
-from ._arguments import INT64, UINT64, Real, integer, new, real
+from ._arguments import UINT64, Real, deadline_ms, integer, new
 from ._handle import HandleOwner, new_handle
 from .clock import ManualClock
 from .custom import CustomRetryStrategy, custom_handle, retry_loop_next
 from .decision import Decision, decision_from_struct
-from .errors import InCallbackError, InvalidArgumentError, check
+from .errors import InCallbackError, check
 from .outcome import Outcome, OutcomeStruct
 from .strategy import RetryStrategy
 
@@ -58,7 +57,7 @@ class RetryLoop(HandleOwner):
         options = new(_abi.LoopOptions, _abi.boxretry_loop_options_init)
         options.auth_available = 1 if auth_available else 0
         if deadline is not None:
-            options.deadline_ms = _milliseconds(real(deadline, "deadline"))
+            options.deadline_ms = deadline_ms(deadline)
         clock_handle = None
         if clock is not None:
             if not isinstance(clock, ManualClock):
@@ -74,7 +73,7 @@ class RetryLoop(HandleOwner):
             self._next = retry_loop_next
         elif isinstance(strategy, RetryStrategy):
             strategy_handle = strategy._open_handle()
-            self._next = _abi.quick_retry_loop_next
+            self._next = _abi.boxretry_retry_loop_next
         else:
             raise TypeError(f"strategy: must be a strategy, not {type(strategy).__name__}")
         self._handle = new_handle(
@@ -106,11 +105,3 @@ class RetryLoop(HandleOwner):
             return decision_from_struct(self._decision)
         finally:
             self._deciding.release()
-
-
-def _milliseconds(deadline: float) -> int:
-    """To the nearest one; but what is not 0 does not become 0."""
-    milliseconds = deadline * 1000
-    if not math.isfinite(milliseconds):
-        raise InvalidArgumentError(f"deadline: must be finite, but is {deadline:g}; None is no deadline")
-    return integer(round(milliseconds) or math.ceil(milliseconds), "deadline", INT64)

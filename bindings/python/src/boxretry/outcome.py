@@ -24,7 +24,7 @@ class _HasItems(Protocol):
 
 @dataclass
 class Request:
-    """A request. The library sends nothing yet: it looks at the method, and shows the request to custom strategies.
+    """What an outcome is about: the method matters (B12), and custom strategies see all of it.
 
     >>> Request("POST", "https://api.example.com/2.0/folders", retry_safety=RetrySafety.SAFE).method
     'POST'
@@ -131,7 +131,7 @@ def _request_struct(request: Request) -> Any:
     return struct
 
 
-def outcome_from_struct(struct: Any) -> Outcome:
+def outcome_from_struct(struct: Any, request: Request | None) -> Outcome:
     """What a custom strategy is shown. Its request is the object that the caller passed, not a copy."""
     return Outcome(
         status=struct.status,
@@ -139,11 +139,11 @@ def outcome_from_struct(struct: Any) -> Outcome:
         headers=[(decoded(each.name), decoded(each.value)) for each in struct.headers[: struct.header_count]],
         auth_available=bool(struct.auth_available),
         request_sent=RequestSent(struct.request_sent),
-        request=_request_from_struct(struct.request.contents) if struct.request else None,
+        request=request,
         body_replayable=not struct.body_not_replayable,
     )
 
 
-def _request_from_struct(struct: Any) -> Request:
-    request: Request = cast(struct.user_pointer, py_object).value
-    return request
+def request_of_loop(struct: Any) -> Request | None:
+    """The request in a retry loop's outcome. The loop's caller holds it while the strategy is asked."""
+    return cast(struct.request.contents.user_pointer, py_object).value if struct.request else None

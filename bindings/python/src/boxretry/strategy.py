@@ -51,11 +51,9 @@ class RetryStrategy(HandleOwner):
         retry_after_cap: seconds; how long a Retry-After is honoured. 0: no cap.
         retry_after_over_cap: what is done with a longer one: "clamp" waits for the cap, "stop" does not retry.
         retry_unsafe_methods: False: a POST, a PATCH or a request marked unsafe is retried only if the server cannot
-            have
-            acted on it; this needs the outcome's `request`.
+            have acted on it; this needs the outcome's `request`.
         delay_headers: further response headers that count as Retry-After, each with the seconds that a value of 1
-            stands
-            for: `{"retry-after-ms": 0.001}`. At most 16. The first that is usable wins, over Retry-After too.
+            stands for: `{"retry-after-ms": 0.001}`. At most 16. The first that is usable wins, over Retry-After too.
 
         Raises InvalidArgumentError.
         """

@@ -1,0 +1,96 @@
+"""What the tests of the engine have in common: strategies that do not take long, and what a call's record says."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, Callable
+
+from boxretry import Attempt, Client, RetryStrategy
+
+#: Seconds by which something may be late on a machine that is busy with other things. Nothing may be early.
+PATIENCE = 10
+
+
+def quick(**options: Any) -> RetryStrategy:
+    """Box's strategy with the jitter at its middle, a thousand times as fast: it waits for 2, 4, 8, … ms."""
+    return RetryStrategy(**{"retry_randomization_factor": 0, "retry_base_interval": 0.001, **options})
+
+
+def once() -> RetryStrategy:
+    """No retries at all."""
+    return RetryStrategy(max_attempts=0, max_retries_on_exception=0)
+
+
+def waits(attempts: Sequence[Attempt]) -> list[float]:
+    """The delays before the next attempts, as recorded; and the record's times say that they were waited for."""
+    for before, after in zip(attempts, attempts[1:]):
+        waited = after.started_ms - before.ended_ms
+        assert waited >= before.delay * 1000 - 0.001, (before, after)
+        assert waited <= (before.delay + PATIENCE) * 1000, (before, after)
+    return [attempt.delay for attempt in attempts[:-1]]
+
+
+def statuses(attempts: Sequence[Attempt]) -> list[int | str]:
+    """How each attempt ended: its status, or the name of its cause."""
+    return [attempt.status or attempt.cause.name for attempt in attempts]
+
+
+def recorded(attempts: Sequence[Attempt]) -> int:
+    """How many requests the record has (B13)."""
+    return sum(1 + attempt.reconnects for attempt in attempts)
+
+
+@contextlib.contextmanager
+def takes(at_least: float, at_most: float | None = None) -> Iterator[None]:
+    """What is done here takes so many seconds, and no more than that and some patience."""
+    start = time.monotonic()
+    yield
+    elapsed = time.monotonic() - start
+    assert at_least <= elapsed <= (at_least if at_most is None else at_most) + PATIENCE
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    """Waits for what another thread does in its own time, and tells nobody of."""
+    start = time.monotonic()
+    while not condition():
+        assert time.monotonic() < start + PATIENCE, "it does not come"
+        time.sleep(0.005)
+
+
+class Background:
+    """Something that another thread does; its result, or what it raises, comes out of `result()`."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self._work = work
+        self._result: Any = None
+        self._exception: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._result = self._work()
+        except BaseException as exception:
+            self._exception = exception
+
+    def result(self) -> Any:
+        self._thread.join(60)
+        assert not self._thread.is_alive(), "it hangs"
+        if self._exception is not None:
+            raise self._exception
+        return self._result
+
+
+def in_both_ways(client: Client, method: str, url: str, **arguments: Any) -> list[Any]:
+    """A request from the main thread, and one from another, which drives the loop itself: results or exceptions."""
+
+    def send() -> Any:
+        try:
+            return client.request(method, url, **arguments)
+        except Exception as exception:
+            return exception
+
+    return [send(), Background(send).result()]

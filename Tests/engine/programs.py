@@ -1,0 +1,39 @@
+"""Python programs that tests run in a process of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+HEAD = """
+import os, resource, signal, sys, threading, time
+from boxretry import *
+
+once = RetryStrategy(max_attempts=0, max_retries_on_exception=0)
+"""
+
+
+def start(program: str, *arguments: object, **environment: str) -> subprocess.Popen[str]:
+    """Starts a program; `sys.argv[1:]` are the arguments."""
+    return subprocess.Popen(
+        [sys.executable, "-c", HEAD + textwrap.dedent(program), *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
+
+
+def run(program: str, *arguments: object, **environment: str) -> str:
+    """Runs a program, which has to end well, say nothing on stderr, and not hang; what it printed."""
+    process = start(program, *arguments, **environment)
+    try:
+        output, errors = process.communicate(timeout=40)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise AssertionError(f"it hangs; so far: {process.communicate()}") from None
+    assert (process.returncode, errors) == (0, ""), output
+    return output

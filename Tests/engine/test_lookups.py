@@ -1,0 +1,101 @@
+"""Look-ups of host names: the case F37. They are made to sleep by a library that is loaded before the system's."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from boxretry import Client, ResolveError
+from calls import once
+from fault_server import FaultServer
+from programs import run
+
+
+@pytest.fixture(scope="module")
+def slow_lookups(tmp_path_factory: pytest.TempPathFactory) -> str:
+    library = tmp_path_factory.mktemp("lookups") / "slow_lookups.so"
+    source = Path(__file__).with_name("slow_lookups.c")
+    subprocess.run(
+        ["gcc", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", source, "-o", library, "-ldl"], check=True
+    )
+    return str(library)
+
+
+def test_f37_a_look_up_that_never_answers(server: FaultServer, slow_lookups: str) -> None:
+    """M5. Given one, then the caller has its exception after the idle time, and other transfers are not held up.
+
+    Nor is the end of the process.
+    """
+    program = """
+    url, timeout = sys.argv[1], Timeout(timeout_interval_for_request_ms=1000)
+    others = []
+    def look_up():
+        try:
+            client.get("http://never.sleeps.test/", timeout=timeout)
+        except IdleTimeoutError as error:
+            (attempt,) = error.attempts
+            lasted.append(attempt.ended_ms - attempt.started_ms)
+    lasted = []
+    client = Client(once)
+    thread = threading.Thread(target=look_up)
+    thread.start()
+    while thread.is_alive():
+        start = time.monotonic()
+        assert client.get(url).status == 200
+        others.append(time.monotonic() - start)
+    look_up()
+    client.close()
+    print(min(lasted), max(lasted), len(others), max(others))
+    """
+    url = server.url("/seq/200", id=server.new_id(), quiet="")
+    output = run(program, url, LD_PRELOAD=slow_lookups)
+    shortest, longest, count, longest_other = map(float, output.split())
+    assert 1000 <= shortest <= longest <= 6000
+    assert count > 10
+    assert longest_other < 0.9
+
+
+def test_m5_more_sleeping_look_ups_than_are_allowed_at_once(server: FaultServer, slow_lookups: str) -> None:
+    """Given 200 names that never resolve, then transfers to addresses are not held up, and all calls end."""
+    program = """
+    url, timeout = sys.argv[1], Timeout(timeout_interval_for_request_ms=500)
+    client = Client(once)
+    calls = [client.submit("GET", f"http://n{i}.sleeps.test/", timeout=timeout, deadline=5) for i in range(200)]
+    start = time.monotonic()
+    assert client.get(url).status == 200
+    print(time.monotonic() - start)
+    ends = set()
+    for call in calls:
+        try:
+            call.response()
+        except BoxRetryError as error:
+            ends.add(type(error).__name__)
+    print(*sorted(ends))
+    start = time.monotonic()
+    call = client.submit("GET", "http://n.sleeps.test/")
+    call.cancel()
+    try:
+        call.response()
+    except CancelledError:
+        pass
+    client.close()
+    print(time.monotonic() - start)
+    """
+    url = server.url("/seq/200", id=server.new_id(), quiet="")
+    output = run(program, url, LD_PRELOAD=slow_lookups).splitlines()
+    assert float(output[0]) < 3
+    assert set(output[1].split()) <= {"IdleTimeoutError", "DeadlineError"}
+    assert float(output[2]) < 3
+
+
+def test_a_name_that_does_not_exist() -> None:
+    """Names under .invalid never do (RFC 6761)."""
+    with Client(once()) as client, pytest.raises(ResolveError) as raised:
+        client.get("http://nowhere.invalid/", deadline=60)
+    assert raised.value.attempts[0].cause.name == "RESOLVE"
+
+
+def test_localhost_is_looked_up(server: FaultServer, client: Client) -> None:
+    url = server.url("/seq/200", kind="https", id=server.new_id()).replace("127.0.0.1", "localhost")
+    assert client.get(url).status == 200

@@ -1,0 +1,74 @@
+"""Certificates for the TLS ports, made by the openssl command: nothing that expires lies in the repository."""
+
+from __future__ import annotations
+
+import ssl
+import subprocess
+from pathlib import Path
+
+CONFIG = """
+[ca]
+default_ca = test_ca
+[test_ca]
+new_certs_dir = .
+database = index.txt
+certificate = ca.pem
+private_key = ca.key
+default_md = sha256
+policy = anything
+unique_subject = no
+rand_serial = yes
+[anything]
+commonName = supplied
+[req]
+distinguished_name = nothing
+[nothing]
+[authority]
+basicConstraints = critical, CA:TRUE
+keyUsage = critical, keyCertSign
+subjectKeyIdentifier = hash
+[leaf]
+basicConstraints = critical, CA:FALSE
+subjectKeyIdentifier = hash
+authorityKeyIdentifier = keyid
+subjectAltName = ${ENV::NAMES}
+"""
+
+ONE_KEY = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
+HERE = "DNS:localhost, IP:127.0.0.1"
+ELSEWHERE = "DNS:elsewhere.example"
+FOR_LONG = "-startdate 20200101000000Z -enddate 20991231235959Z"
+IN_THE_PAST = "-startdate 20200101000000Z -enddate 20200102000000Z"
+
+
+def make(folder: Path) -> tuple[dict[str, ssl.SSLContext], str]:
+    """A server's context for each kind of certificate, and the file of their authority. All is made in `folder`."""
+    (folder / "openssl.cnf").write_text(CONFIG)
+    (folder / "index.txt").write_text("")
+    _openssl(
+        folder, f"req -x509 {ONE_KEY} -days 3650 -subj /CN=Test_CA -extensions authority -keyout ca.key -out ca.pem"
+    )
+    contexts = {
+        "good": _leaf(folder, "good", HERE, FOR_LONG),
+        "expired": _leaf(folder, "expired", HERE, IN_THE_PAST),
+        "wrong_name": _leaf(folder, "wrong_name", ELSEWHERE, FOR_LONG),
+        "self_signed": _leaf(folder, "self_signed", HERE, FOR_LONG + " -selfsign"),
+    }
+    return contexts, str(folder / "ca.pem")
+
+
+def _leaf(folder: Path, name: str, names: str, dates: str) -> ssl.SSLContext:
+    _openssl(folder, f"req -new {ONE_KEY} -subj /CN={name} -keyout {name}.key -out {name}.csr", names)
+    signer = f"-keyfile {name}.key" if "-selfsign" in dates else ""
+    _openssl(folder, f"ca -batch -notext -extensions leaf {dates} {signer} -in {name}.csr -out {name}.pem", names)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / f"{name}.pem", folder / f"{name}.key")
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+def _openssl(folder: Path, arguments: str, names: str = HERE) -> None:
+    command = ["openssl", *arguments.split(), "-config", "openssl.cnf"]
+    done = subprocess.run(command, cwd=folder, env={"NAMES": names, "PATH": "/usr/bin:/bin"}, capture_output=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: {done.stderr.decode()}")

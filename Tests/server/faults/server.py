@@ -1,0 +1,154 @@
+"""The fault server itself: its ports, its record, and where each script stands."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import ssl
+from collections import Counter
+from typing import Any
+
+from . import content, control, ports
+from .connection import Connection, ConnectionOver, HangupWatch
+from .ports import Port
+from .record import Record, SeenRequest
+from .script import parse, split_query
+from .vocabulary import Answer, BadScript
+
+
+class Server:
+    """Answers the requests of all ports (it is their `Site`). Made inside a running event loop."""
+
+    def __init__(self, certificates: dict[str, ssl.SSLContext], ca: str) -> None:
+        self.record = Record()
+        self._watch = HangupWatch(asyncio.get_running_loop())
+        self._ca = ca
+        self._behaviours = ports.behaviours(self, certificates)
+        self._ports: dict[int, Port] = {}
+        self._named_ports: dict[str, int] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._turns: Counter[tuple[str, str]] = Counter()  # requests so far, by id and path
+        self._tokens: Counter[str] = Counter()  # tokens given out so far, by id
+
+    def start(self, http_port: int) -> None:
+        """Opens a port of each kind of its own."""
+        for kind in (*self._behaviours, *ports.DEAD_KINDS):
+            self._named_ports[kind] = self.open_port([kind], http_port if kind == "http" else 0, None)
+
+    def description(self) -> dict[str, int | str]:
+        """What a client has to know: the port of each kind, and whose certificates it is to trust."""
+        return {**self._named_ports, "ca": self._ca}
+
+    # The site
+
+    async def begin(self, request: SeenRequest) -> Answer:
+        if request.path.startswith("/_"):
+            return await self._control(request)
+        try:
+            script = parse(request.path)
+        except BadScript as why:
+            request.id = dict(split_query(request.path.partition("?")[2])).get("id", "")
+            request.answer = "refused"
+            self.record.add(request)
+            return Answer("refused", status=400, content="body", body=f"{why}\n")
+        request.id, request.quiet = script.id, script.quiet
+        if script.checks_token and not script.accepts(request.header("authorization")):
+            answer = script.unauthorized()
+        elif len(script.items) == 1:
+            answer = script.turn(0)
+        else:
+            turn = (script.id, script.path)
+            answer = script.turn(self._turns[turn])
+            self._turns[turn] += 1
+        request.answer = answer.item
+        self.record.add(request)
+        return answer
+
+    def body(self, request: SeenRequest, answer: Answer) -> bytes:
+        if answer.content == "echo":
+            return content.echo_json(request.to_json())
+        if answer.content == "token":
+            self._tokens[request.id] += 1
+            token = f"token-{self._tokens[request.id]}" if answer.token is None else answer.token
+            return content.token_json(token, answer.expires_in)
+        return (answer.raw if answer.content == "raw" else answer.body).encode("latin-1")
+
+    def location(self, request: SeenRequest, answer: Answer) -> str:
+        """The same URL again, so that the script goes on; at another origin if `to` says so."""
+        if answer.to is None:
+            return request.path
+        if answer.to in self._named_ports:
+            scheme = "http" if answer.to == "http" else "https"
+            return f"{scheme}://127.0.0.1:{self._named_ports[answer.to]}{request.path}"
+        return answer.to + request.path
+
+    async def _control(self, request: SeenRequest) -> Answer:
+        request.connection.control = True
+        answer = Answer("control", content="body", h=[("Content-Type", "application/json")])
+        try:
+            result = await control.run(self, request.path)
+        except BadScript as why:
+            answer.status, result = 400, {"error": str(why)}
+        answer.body = json.dumps(result) + "\n"
+        return answer
+
+    # What the control paths ask for
+
+    def hang_up(self, identity: str, how: str) -> int:
+        """Ends the open connections whose last request has this id, at once."""
+        ended = 0
+        for connection in self._watch.connections():
+            if connection.seen.last_id == identity and not connection.seen.control:
+                connection.end(how)
+                ended += 1
+        return ended
+
+    def open_port(self, kinds: list[str], number: int, receive_buffer: int | None) -> int:
+        dead = [kind for kind in kinds if kind in ports.DEAD_KINDS]
+        unknown = [kind for kind in kinds if kind not in self._behaviours and kind not in dead]
+        if unknown or (dead and len(kinds) > 1):
+            raise BadScript(f"{', '.join(unknown)}: no such kind" if unknown else f"{dead[0]} can only be alone")
+        self.shut_port(number)
+        try:
+            port = Port(kinds, number, receive_buffer)
+        except OSError as why:
+            raise BadScript(f"port {number}: {why}") from None
+        self._ports[port.number] = port
+        port.start(self._treat)
+        return port.number
+
+    def shut_port(self, number: int) -> bool:
+        """Closes a port, not its connections. Whether there was one."""
+        port = self._ports.pop(number, None)
+        if port is not None:
+            port.close()
+        return port is not None
+
+    def clear(self, identity: str | None) -> None:
+        self.record.clear(identity)
+        if identity is None:
+            self._turns.clear()
+            self._tokens.clear()
+        else:
+            del self._tokens[identity]
+            for turn in [turn for turn in self._turns if turn[0] == identity]:
+                del self._turns[turn]
+
+    def totals(self) -> dict[str, Any]:
+        return {**self.record.totals(), "open_connections": len(self._watch.connections())}
+
+    def _treat(self, sock: socket.socket, port: int, kind: str) -> None:
+        connection = Connection(sock, self.record.open(port, kind), self._watch)
+        task = asyncio.get_running_loop().create_task(self._run(kind, connection))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run(self, kind: str, connection: Connection) -> None:
+        try:
+            await self._behaviours[kind](connection)
+        except ConnectionOver:
+            pass
+        finally:
+            connection.end("close")
+            connection.seen.finish()

@@ -1,0 +1,199 @@
+"""The parameters of answers and what they mean, as data.
+
+Nothing here knows a protocol or a socket: HTTP/1.1 and what may come after it carry out the same answers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import sys
+from typing import Any, Callable, NamedTuple, Optional
+
+ENDLESS = sys.maxsize
+DEFAULT_SIZE = 64
+
+FAULTS = ("reset", "close", "cut", "stall")
+FAULTS_AFTER = {how + "_after": how for how in FAULTS}
+PLACES = ("request", "before", "headers", "body", "end")
+
+
+class BadScript(ValueError):
+    """The path or query asks for something that is not in the vocabulary."""
+
+
+class Fault(NamedTuple):
+    how: str  # one of FAULTS
+    place: str  # one of PLACES, or "after"
+    after: int = 0  # this many bytes of the body
+
+
+Header = tuple[str, Optional[str]]  # no value: the line is left out
+
+
+@dataclasses.dataclass
+class Answer:
+    """One answer; the fields have the names of the parameters. Not changed once it is made."""
+
+    item: str  # what it is called in the script and in the record
+    status: int = 200
+    content: str = "pattern"  # or "body", "raw", "echo", "token"
+    fault: Fault | None = None
+
+    h: list[Header] = dataclasses.field(default_factory=list)
+    hint: list[Header] = dataclasses.field(default_factory=list)
+    trailer: list[Header] = dataclasses.field(default_factory=list)
+    to: str | None = None
+    status_line: str | None = None
+    headers: int = 0
+    header_line: int = 1000
+
+    size: int = DEFAULT_SIZE
+    body: str = ""
+    raw: str = ""
+    extra: int = 0
+    chunked: bool = False
+    until_close: bool = False
+    gzip: bool = False
+    token: str | None = None
+    expires_in: str = "3600"
+
+    first: float = 0.0
+    every: float = 0.0
+    every_head: float = 0.0
+    drip: int = 0
+    idle: float | None = None
+
+    expect: str = "honour"
+    early: bool = False
+    read: int = 0
+    read_every: float = 0.0
+    read_pause_after: int | None = None
+    read_pause: float = 0.0
+
+    def has_body(self, method: str) -> bool:
+        return method != "HEAD" and self.status not in (204, 304)
+
+    @property
+    def is_redirect(self) -> bool:
+        return 300 <= self.status <= 399 and self.status != 304
+
+    @property
+    def known_length(self) -> int | None:
+        """How many bytes the body has, where the script alone says it."""
+        if self.gzip or self.content in ("echo", "token"):
+            return None
+        return {"pattern": self.size, "body": len(self.body), "raw": len(self.raw)}[self.content]
+
+    @functools.cached_property
+    def is_plain(self) -> bool:
+        """Whether it goes out in one piece: no fault, no pace, nothing unusual. What soak tests and benches ask for."""
+        unusual = (self.fault, self.hint, self.trailer, self.headers, self.extra, self.chunked, self.gzip)
+        paces = (self.first, self.every, self.every_head, self.drip)
+        size = 0 if self.content != "pattern" else self.size
+        return not any(unusual) and not any(paces) and self.content != "raw" and size <= 65536
+
+
+def parse_count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 18):
+        raise BadScript(f"{text[:40]!r} is not a whole number")
+    return int(text)
+
+
+def _at_least(least: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if (number := parse_count(text)) < least:
+            raise BadScript(f"must be {least} or more")
+        return number
+
+    return parse
+
+
+def _size(text: str) -> int:
+    return ENDLESS if text == "endless" else parse_count(text)
+
+
+def _milliseconds(text: str) -> float:
+    return parse_count(text) / 1000
+
+
+def parse_flag(text: str) -> bool:
+    if text not in ("", "1"):
+        raise BadScript("is a flag and takes no value")
+    return True
+
+
+def _header(text: str) -> Header:
+    if text.startswith("-"):
+        return text[1:], None
+    name, colon, value = text.partition(":")
+    if not colon:
+        raise BadScript("must be Name:value, or -Name to leave a line out")
+    return name, value
+
+
+def _expect(text: str) -> str:
+    if text not in ("honour", "ignore", "refuse"):
+        raise BadScript("must be honour, ignore or refuse")
+    return text
+
+
+def _place(text: str) -> str:
+    if text not in PLACES:
+        raise BadScript("must be one of " + ", ".join(PLACES))
+    return text
+
+
+PARSERS: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("h", "hint", "trailer"), _header),
+    **dict.fromkeys(("to", "status_line", "body", "raw", "token", "expires_in"), str),
+    **dict.fromkeys(("size", "headers"), _size),
+    "header_line": _at_least(24),
+    "drip": _at_least(1),
+    **dict.fromkeys(("extra", "read", "read_pause_after"), parse_count),
+    **dict.fromkeys(("chunked", "until_close", "gzip", "early"), parse_flag),
+    **dict.fromkeys(("first", "every", "every_head", "idle", "read_every", "read_pause"), _milliseconds),
+    "expect": _expect,
+    **dict.fromkeys(FAULTS, _place),
+    **dict.fromkeys(FAULTS_AFTER, parse_count),
+}
+
+# Items that are neither a status nor a fault, with the parameters that they stand for.
+NAMED_ITEMS: dict[str, list[tuple[str, str]]] = {
+    "echo": [],
+    "token": [],
+    "short": [("close", "body")],
+    "long": [("extra", "10")],
+    "garbage": [("status_line", "\x00garbage\xff")],
+}
+
+
+def apply(answer: Answer, name: str, text: str) -> None:
+    try:
+        value = PARSERS[name](text)
+    except BadScript as why:
+        raise BadScript(f"{name}={text!r}: {why}") from None
+    if name in FAULTS:
+        answer.fault = Fault(name, value)
+    elif name in FAULTS_AFTER:
+        answer.fault = Fault(FAULTS_AFTER[name], "after", value)
+    elif isinstance(getattr(answer, name), list):
+        getattr(answer, name).append(value)
+    else:
+        setattr(answer, name, value)
+        if name in ("body", "raw"):
+            answer.content = name
+
+
+def meaning_of(item: str) -> list[tuple[str, str]]:
+    """The parameters that an item stands for. Its status, too, is checked here."""
+    name, colon, where = item.partition(":")
+    if name in FAULTS:
+        return [(name + "_after", where) if where.isdigit() else (name, where if colon else "before")]
+    if colon:
+        raise BadScript(f"{item!r}: only {', '.join(FAULTS)} have a place")
+    if name in NAMED_ITEMS:
+        return NAMED_ITEMS[name]
+    if not (len(name) == 3 and name.isascii() and name.isdigit() and "200" <= name <= "999"):
+        raise BadScript(f"{item!r} is no status and no fault")
+    return []

@@ -1,0 +1,94 @@
+"""The server as a program, and the class that runs it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fault_server import FaultServer, pattern
+
+PROGRAM = Path(__file__).with_name("fault_server.py")
+
+
+def start(*options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, str(PROGRAM), *options]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def first_line(program: subprocess.Popen[str]) -> str:
+    assert program.stdout is not None
+    return program.stdout.readline()
+
+
+def test_prints_one_line_with_its_ports_and_ends_when_its_input_closes() -> None:
+    program = start()
+    ports = json.loads(first_line(program))
+    connection = http.client.HTTPConnection("127.0.0.1", ports["http"], timeout=20)
+    connection.request("GET", "/seq/503")
+    assert connection.getresponse().status == 503
+
+    rest, errors = program.communicate(timeout=20)  # closes its input
+
+    assert (rest, errors, program.returncode) == ("", "", 0)
+    assert "https" not in ports
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_ends_at_a_signal_with_requests_in_flight(number: signal.Signals) -> None:
+    program = start()
+    ports = json.loads(first_line(program))
+    connection = http.client.HTTPConnection("127.0.0.1", ports["http"], timeout=20)
+    connection.request("GET", "/seq/stall:body")
+    connection.getresponse()
+
+    program.send_signal(number)
+
+    assert program.wait(timeout=20) == 0
+    assert program.stderr is not None and program.stderr.read() == ""
+    program.communicate()
+
+
+def test_takes_the_port_that_it_is_given_and_repeats_its_first_line_on_demand() -> None:
+    with FaultServer() as other:
+        free = other.open("http")
+        other.control("shut", port=free)
+        program = start("--port", str(free))
+        ports = json.loads(first_line(program))
+        connection = http.client.HTTPConnection("127.0.0.1", free, timeout=20)
+        connection.request("GET", "/_ports")
+        assert json.loads(connection.getresponse().read()) == ports
+        assert ports["http"] == free
+        program.communicate(timeout=20)
+
+
+def test_leaves_no_certificates_behind() -> None:
+    with FaultServer(tls=True) as server:
+        authority = Path(server.ca)
+        assert authority.read_text().startswith("-----BEGIN CERTIFICATE-----")
+    assert not authority.parent.exists()
+
+
+def test_a_server_that_cannot_start_says_so(server: FaultServer) -> None:
+    program = start("--port", str(server.ports["http"]))
+    assert first_line(program) == ""
+    assert program.wait(timeout=20) != 0
+    program.communicate()
+
+
+def test_the_pattern_says_at_each_place_where_it_is() -> None:
+    assert pattern(40) == b"000000000000000\n000000000000016\n00000000"
+    assert pattern(5, 27) == b"0016\n"
+    assert pattern(32, 999_984) == b"000000000999984\n000000000000000\n"
+    assert pattern(2_500_000)[1_700_000:1_700_016] == pattern(16, 1_700_000)
+
+
+def test_urls_are_encoded_so_that_each_byte_arrives(server: FaultServer) -> None:
+    url = server.url("/seq/200", {"h": ["X-One:a b+c&d", "X-Two:\xff"]}, id="x")
+    assert url == (f"http://127.0.0.1:{server.ports['http']}/seq/200?h=X-One%3Aa%20b%2Bc%26d&h=X-Two%3A%FF&id=x")
+    assert server.url("/echo", kind="https") == f"https://127.0.0.1:{server.ports['https']}/echo"
+    assert server.new_id() != server.new_id()

@@ -1,0 +1,165 @@
+"""`boxretry fetch -o`: the file is there when the call has succeeded, whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+from fault_server import FaultServer, pattern
+from fetch_program import AT_ONCE, NO_RETRIES, Running, fetch, fetch_json
+from tool_program import TOOL
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_body_goes_into_the_file_and_not_to_stdout(server: FaultServer, tmp_path: Path) -> None:
+    file = tmp_path / "page"
+    for option in ("-o", "--output"):
+        run = fetch(option, str(file), server.url("/seq/200", size=3_000_000))
+        assert (run.exit_code, run.output, run.errors) == (0, "", "")
+        assert file.read_bytes() == pattern(3_000_000)
+        assert names_in(tmp_path) == ["page"]
+        file.unlink()
+
+
+def test_with_json_both_are_there(server: FaultServer, tmp_path: Path) -> None:
+    answer = fetch_json("-o", str(tmp_path / "page"), server.url("/seq/200", size=100))
+    assert (answer["body_bytes"], (tmp_path / "page").read_bytes()) == (100, pattern(100))
+
+
+def test_include_puts_the_head_into_the_file(server: FaultServer, tmp_path: Path) -> None:
+    fetch("-i", "-o", str(tmp_path / "page"), server.url("/seq/200", size=16))
+    assert (tmp_path / "page").read_bytes().startswith(b"HTTP 200\r\nDate: ")
+    assert (tmp_path / "page").read_bytes().endswith(b"\r\n\r\n" + pattern(16))
+
+
+def test_a_dash_is_stdout(server: FaultServer) -> None:
+    assert fetch("-o", "-", server.url("/seq/200", body="here")).output == "here"
+
+
+def test_what_comes_before_a_success_is_not_written(server: FaultServer, tmp_path: Path) -> None:
+    """B15: neither the error's body, nor the half of one that broke off."""
+    url = server.url("/seq/503,short,200", {"503.body": "an error", "200.size": 32}, id=server.new_id())
+    fetch_json("-o", str(tmp_path / "page"), AT_ONCE, url)
+    assert (tmp_path / "page").read_bytes() == pattern(32)
+
+
+@pytest.mark.parametrize(("path", "exit_code"), [("/seq/404", 4), ("/seq/short", 5), ("/seq/reset:body", 5)])
+@pytest.mark.parametrize("before", [None, "what was there"])
+def test_a_call_that_fails_leaves_all_as_it_was(
+    server: FaultServer, tmp_path: Path, path: str, exit_code: int, before: str | None
+) -> None:
+    file = tmp_path / "page"
+    if before is not None:
+        file.write_text(before)
+    run = fetch("-o", str(file), NO_RETRIES, server.url(path))
+    assert (run.exit_code, run.output) == (exit_code, "")
+    assert names_in(tmp_path) == ([] if before is None else ["page"])
+    assert before is None or file.read_text() == before
+
+
+def test_nothing_is_written_while_the_call_goes_on(server: FaultServer, tmp_path: Path) -> None:
+    mine = server.new_id()
+    with Running("-o", str(tmp_path / "page"), server.url("/seq/stall:body", size=1000, id=mine)) as running:
+        server.seen(mine, requests=1)
+        assert names_in(tmp_path) == []
+        running.interrupt()
+        assert running.finish().exit_code == 128 + signal.SIGINT
+    assert names_in(tmp_path) == []
+
+
+def test_a_file_is_replaced_and_never_half_written(server: FaultServer, tmp_path: Path) -> None:
+    """Whoever had the old file open still reads the old one."""
+    file = tmp_path / "page"
+    file.write_text("what was there")
+    with file.open() as old:
+        fetch("-o", str(file), server.url("/seq/200", size=16))
+        assert (old.read(), file.read_bytes()) == ("what was there", pattern(16))
+
+
+def test_a_new_file_has_the_usual_mode_and_an_old_one_keeps_its_own(server: FaultServer, tmp_path: Path) -> None:
+    file = tmp_path / "page"
+    umask = os.umask(0o027)
+    try:
+        fetch("-o", str(file), server.url("/seq/200"))
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    file.chmod(0o604)
+    fetch("-o", str(file), server.url("/seq/200"))
+    assert stat.S_IMODE(file.stat().st_mode) == 0o604
+
+
+def test_a_link_stays_a_link(server: FaultServer, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "page").write_text("what was there")
+    (tmp_path / "link").symlink_to("folder/page")
+    fetch("-o", str(tmp_path / "link"), server.url("/seq/200", size=16))
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "folder" / "page").read_bytes() == pattern(16)
+    assert (names_in(tmp_path), names_in(tmp_path / "folder")) == (["folder", "link"], ["page"])
+
+
+def test_a_pipe_stays_a_pipe(server: FaultServer, tmp_path: Path) -> None:
+    """And so do /dev/null and the like."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert fetch("-o", str(pipe), server.url("/seq/200", size=16)).exit_code == 0
+    assert (os.read(reader, 100), pipe.is_fifo()) == (pattern(16), True)
+    os.close(reader)
+    assert names_in(tmp_path) == ["pipe"]
+
+
+@pytest.mark.parametrize("name", ["none/page", "", "folder", "folder/", "file/page", "new/"])
+def test_a_file_that_cannot_be_is_found_out_before_anything_is_sent(
+    server: FaultServer, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("")
+    mine = server.new_id()
+    path = f"{tmp_path}/{name}" if name else ""
+    answer = fetch_json("-o", path, server.url("/seq/200", id=mine), exit_code=9)
+    assert answer == {"status": 0, "error": "setting", "body_bytes": 0, "attempts": []}
+    assert server.seen(mine) == []
+    assert names_in(tmp_path) == ["file", "folder"]
+
+
+def test_a_disk_that_is_full_is_a_failure_on_this_machine(server: FaultServer, tmp_path: Path) -> None:
+    """Given room for a part of the body, the old file is left as it was, and nothing beside it."""
+    file = tmp_path / "page"
+    file.write_text("what was there")
+
+    def leave_little_room() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+
+    run = subprocess.run(
+        [TOOL, "fetch", "-o", file, server.url("/seq/200", size=1_000_000)],
+        stderr=subprocess.PIPE,
+        preexec_fn=leave_little_room,
+        check=False,
+    )
+    assert run.returncode == 9
+    assert run.stderr == b"boxretry fetch: the output file cannot be written: File too large\n"
+    assert (names_in(tmp_path), file.read_text()) == (["page"], "what was there")
+
+
+def test_a_body_that_stdout_does_not_take_is_an_error(server: FaultServer) -> None:
+    for arguments in (["--json"], []):
+        with Path("/dev/full").open("wb") as full:
+            run = subprocess.run(
+                [TOOL, "fetch", *arguments, server.url("/seq/200", size=100_000)],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                check=False,
+            )
+        assert run.returncode == 1
+        assert run.stderr == b"boxretry: the output could not be written: No space left on device\n"

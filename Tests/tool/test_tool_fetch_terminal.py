@@ -1,0 +1,192 @@
+"""`boxretry fetch` on a terminal: the call as it goes, and Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import signal
+from pathlib import Path
+
+import pytest
+from fault_server import FaultServer
+from fetch_program import AT_ONCE, NO_RETRIES, Running, json_line
+from tool_program import Run
+
+
+def on_terminal(*arguments: str, **environment: str) -> Run:
+    """A run to its end; its `errors` are what the terminal shows."""
+    with Running(*arguments, environment=environment) as running:
+        return running.finish()
+
+
+def rows_of(screen: str) -> list[str]:
+    """The table without its title, with each time, which nobody can know, as T."""
+    title, *rows = screen.splitlines()
+    assert title == "attempt       took  result        then"
+    return [re.sub(r"^( {6}\d) {2} {1,3}\d+\.\d{3} s", r"\1  T", row) for row in rows]
+
+
+# --- The table ---
+
+
+def test_each_attempt_is_a_line_with_its_result_and_what_comes_next_and_why(server: FaultServer) -> None:
+    url = server.url("/seq/503,short,429,200", {"429.h": "Retry-After:0"}, id=server.new_id())
+    run = on_terminal(AT_ONCE, url)
+    assert rows_of(run.errors) == [
+        "      1  T  503           server_error, retry in 0 s (backoff)",
+        "      2  T  receive       network_exception, retry in 0 s (backoff)",
+        "      3  T  429           rate_limited, retry in 0 s (retry_after)",
+        "      4  T  200           success",
+    ]
+    assert run.exit_code == 0
+
+
+def test_the_table_ends_with_why_there_is_no_retry_and_then_the_failure(server: FaultServer) -> None:
+    run = on_terminal("--timeout-interval-for-resource-ms=20", NO_RETRIES, server.url("/seq/stall"))
+    assert rows_of(run.errors) == [
+        "      1  T  timeout_resource  exceptions_exhausted",
+        "boxretry fetch: timeout_resource: the attempt took longer than the resource timeout",
+    ]
+
+
+def test_an_attempt_that_ends_with_the_call_is_told_too(server: FaultServer) -> None:
+    """B11, B15: past the deadline, and a body beyond a limit. Nothing was decided, so that nothing comes next."""
+    assert rows_of(on_terminal("--deadline-ms=20", AT_ONCE, server.url("/seq/stall")).errors) == [
+        "      1  T  deadline",
+        "boxretry fetch: deadline: the call's deadline has passed",
+    ]
+    assert rows_of(on_terminal("--body-limit=9", server.url("/seq/200", size=10)).errors) == [
+        "      1  T  response_too_large",
+        "boxretry fetch: response_too_large: the response is larger than a limit of the caller",
+    ]
+
+
+def test_a_reconnect_is_told(server: FaultServer) -> None:
+    """B13: given a server that closes the connection when it is used again, the request is sent again at once."""
+    mine = server.new_id()
+    run = on_terminal(AT_ONCE, server.url("/seq/503,close,200", id=mine))
+    assert rows_of(run.errors) == [
+        "      1  T  503           server_error, retry in 0 s (backoff)",
+        "      2  the connection was dead: sent again, on a new one",
+        "      2  T  200           success",
+    ]
+    assert [request["answer"] for request in server.seen(mine)] == ["503", "close", "200"]
+
+
+def test_the_table_grows_while_the_call_goes_on(server: FaultServer) -> None:
+    """The number of an attempt is there when it begins, and its result when it has ended."""
+    mine = server.new_id()
+    with Running(AT_ONCE, server.url("/seq/503,stall", id=mine)) as running:
+        server.seen(mine, requests=2)
+        running.read_until("\n      2  ")
+        assert "503           server_error, retry in 0 s (backoff)\n" in running.screen
+        assert running.screen.endswith("\n      2  ")
+        assert running.process.poll() is None
+
+
+def test_the_table_has_colours_for_those_who_want_them(server: FaultServer) -> None:
+    url = server.url("/seq/503,200", id=server.new_id())
+    coloured = on_terminal(AT_ONCE, url, TERM="xterm").errors
+    assert "\x1b[1;33m503\x1b[0m " in coloured and "\x1b[1;32m200\x1b[0m " in coloured
+    coloured = on_terminal(AT_ONCE, server.url("/seq/404"), TERM="xterm").errors
+    assert "\x1b[1;31m404\x1b[0m " in coloured
+    assert "\x1b" not in on_terminal(server.url("/seq/404"), TERM="xterm", NO_COLOR="1").errors
+
+
+def test_silent_shows_no_table(server: FaultServer) -> None:
+    assert on_terminal("-s", AT_ONCE, server.url("/seq/503")) == Run(4, on_stdout(64), "")
+
+
+def on_stdout(size: int) -> str:
+    return "".join(f"{offset:015d}\n" for offset in range(0, size, 16))
+
+
+def test_the_time_of_a_line_is_that_of_its_attempt(server: FaultServer) -> None:
+    """Given attempts and a wait that take long, each line has the time of its own attempt."""
+    url = server.url("/seq/503,200", {"503.h": "Retry-After:0.03", "503.first": 20}, id=server.new_id())
+    run = on_terminal("--json", url)
+    took = [float(row.split()[1]) * 1000 for row in run.errors.splitlines()[1:]]
+    attempts = json_line(run.output)["attempts"]
+    assert took == pytest.approx([attempt["ended_ms"] - attempt["started_ms"] for attempt in attempts], abs=0.6)
+
+
+def test_json_and_table_are_on_different_streams(server: FaultServer) -> None:
+    run = on_terminal("--json", server.url("/seq/200"))
+    assert (json_line(run.output)["status"], len(rows_of(run.errors))) == (200, 1)
+
+
+def test_no_line_of_the_table_is_longer_than_a_terminal_is_wide(server: FaultServer) -> None:
+    url = server.url("/seq/stall,200", id=server.new_id())
+    arguments = ["--timeout-interval-for-request-ms=20", "--retry-randomization-factor=0"]
+    screen = on_terminal(*arguments, "--retry-base-interval=0.0101", url).errors
+    assert "timeout_idle  network_exception, retry in 0.0202 s (backoff)" in screen
+    assert max(map(len, screen.splitlines())) <= 80
+
+
+def test_nothing_secret_is_shown(server: FaultServer) -> None:
+    """Neither what is in headers, in the body, or in the URL."""
+    url = server.url("/seq/404?id=s3cret").replace("//", "//user:s3cret@")
+    run = on_terminal("-H", "Authorization: s3cret", "-d", "s3cret", "-f", "-v", url)
+    assert run.exit_code == 4 and "s3cret" not in run.errors + run.output
+
+
+# --- Ctrl-C ---
+
+
+def test_ctrl_c_cancels_the_call(server: FaultServer) -> None:
+    """K1, K2: at once, in an attempt, and with the JSON that was asked for."""
+    mine = server.new_id()
+    with Running("--json", server.url("/seq/stall", id=mine)) as running:
+        server.seen(mine, requests=1)
+        running.press_ctrl_c()
+        run = running.finish()
+    assert run.exit_code == 130
+    answer = json_line(run.output)
+    assert (answer["status"], answer["error"], answer["body_bytes"]) == (0, "cancelled", 0)
+    assert run.errors.endswith("\nboxretry fetch: cancelled: the call was cancelled\n")
+    (request,) = server.seen(mine, ended=True)
+    assert request["connection_ended"] in ("client_closed", "client_reset")
+
+
+@pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_wait(server: FaultServer, number: int, exit_code: int) -> None:
+    """K1: in an hour's wait for the next attempt."""
+    mine = server.new_id()
+    with Running("--json", server.url("/seq/503", h="Retry-After:3600", id=mine)) as running:
+        running.read_until("retry in 3600 s (retry_after)\n")
+        running.interrupt(number)
+        run = running.finish()
+    answer = json_line(run.output)
+    assert (run.exit_code, answer["error"]) == (exit_code, "cancelled")
+    assert [attempt["status"] for attempt in answer["attempts"]] == [503]
+    assert len(server.seen(mine)) == 1
+
+
+def test_a_signal_that_is_ignored_stays_ignored(server: FaultServer) -> None:
+    """Given SIGINT ignored, as it is in a shell's background jobs, the call ends by what the server does."""
+    mine = server.new_id()
+
+    def ignore() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    with Running(NO_RETRIES, server.url("/seq/stall", id=mine), prepare=ignore) as running:
+        server.seen(mine, requests=1)
+        assert not running.holds_back(signal.SIGINT), "a signal that is held back is not ignored: it waits"
+        running.interrupt()
+        server.hang_up(mine)
+        run = running.finish()
+    assert (run.exit_code, "receive" in run.errors) == (5, True)
+
+
+def test_after_the_call_ctrl_c_ends_the_process_as_usual(server: FaultServer, tmp_path: Path) -> None:
+    """Given a pipe that takes no more, the tool does not sit there for ever."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with Running("-o", str(pipe), server.url("/seq/200", size=1_000_000)) as running:
+        assert select.select([reader], [], [], 60)[0] == [reader], "the call is over, and the writing has begun"
+        running.press_ctrl_c()
+        run = running.finish()
+    os.close(reader)
+    assert run.exit_code == -signal.SIGINT

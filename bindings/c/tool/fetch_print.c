@@ -1,0 +1,97 @@
+/* What boxretry fetch prints. */
+#include "fetch.h"
+#include "output.h"
+
+#include <string.h>
+
+/* The attempt with this index; false if there is none. */
+static bool attempt_at(const boxretry_response *response, size_t index, boxretry_attempt *attempt) {
+  *attempt = (boxretry_attempt)BOXRETRY_ATTEMPT_INIT;
+  return boxretry_response_attempt(response, index, attempt) == BOXRETRY_OK;
+}
+
+static bool last_attempt(const boxretry_response *response, boxretry_attempt *attempt) {
+  size_t count = boxretry_response_attempt_count(response);
+  return count > 0 && attempt_at(response, count - 1, attempt);
+}
+
+/* --- For programs --- */
+
+static void json_name(const char *key, bool is_given, const char *name) {
+  if (is_given) {
+    json_string(key, name);
+  } else {
+    json_null(key);
+  }
+}
+
+static void print_json_attempt(const boxretry_attempt *attempt) {
+  json_begin(NULL, '{');
+  json_integer("number", attempt->number);
+  json_integer("exception_number", attempt->exception_number);
+  json_integer("status", attempt->status);
+  json_name("error", attempt->cause != BOXRETRY_CAUSE_NONE, boxretry_cause_name(attempt->cause));
+  json_name("reason", attempt->reason >= 0, boxretry_reason_name(attempt->reason));
+  json_number("delay", attempt->delay);
+  json_string("delay_source", boxretry_delay_source_name(attempt->delay_source));
+  json_number("started_ms", attempt->started_ms);
+  json_number("ended_ms", attempt->ended_ms);
+  json_end('}');
+}
+
+void fetch_print_json(const fetch_result *result) {
+  const boxretry_response *response = result->response;
+  boxretry_attempt attempt;
+  size_t length;
+  boxretry_response_body(response, &length);
+  json_begin(NULL, '{');
+  json_integer("status", boxretry_response_status(response));
+  json_name("error", result->error != BOXRETRY_OK, boxretry_error_name(result->error));
+  json_number("body_bytes", (double)length);
+  json_begin("attempts", '[');
+  for (size_t i = 0; attempt_at(response, i, &attempt); i++)
+    print_json_attempt(&attempt);
+  json_end(']');
+  json_end('}');
+  putchar('\n');
+}
+
+/* --- For all --- */
+
+void fetch_print_response(FILE *stream, const boxretry_response *response, bool with_head) {
+  if (with_head) {
+    boxretry_header header;
+    fprintf(stream, "HTTP %ld\r\n", (long)boxretry_response_status(response));
+    for (size_t i = 0; boxretry_response_header_at(response, i, &header) == BOXRETRY_OK; i++)
+      fprintf(stream, "%s: %s\r\n", header.name, header.value);
+    fputs("\r\n", stream);
+  }
+  size_t length;
+  const void *body = boxretry_response_body(response, &length);
+  fwrite(body, 1, length, stream);
+}
+
+/* --- For people --- */
+
+/* Whether the last attempt has failed of this, and libcurl knows more. */
+static bool is_told_by_curl(boxretry_error error) {
+  return (error >= BOXRETRY_ERROR_RESOLVE && error <= BOXRETRY_ERROR_PROTOCOL) || error == BOXRETRY_ERROR_SETTING;
+}
+
+void fetch_print_failure(const fetch_result *result) {
+  boxretry_attempt last;
+  const size_t count = boxretry_response_attempt_count(result->response);
+  const bool has_attempt = last_attempt(result->response, &last);
+  fputs("boxretry fetch: ", stderr);
+  if (result->output_errno != 0) {
+    fprintf(stderr, "the output file cannot be written: %s", strerror(result->output_errno));
+  } else if (result->error != BOXRETRY_OK) {
+    fprintf(stderr, "%s: %s", boxretry_error_name(result->error), boxretry_error_text(result->error));
+    if (has_attempt && is_told_by_curl(result->error)) fprintf(stderr, " (%s)", last.curl_text);
+  } else {
+    fprintf(stderr, "status %ld", (long)boxretry_response_status(result->response));
+    if (has_attempt && last.reason >= 0) fprintf(stderr, ": %s", boxretry_reason_text(last.reason));
+  }
+  if (count > 1) fprintf(stderr, "; %zu attempts", count);
+  fputc('\n', stderr);
+}

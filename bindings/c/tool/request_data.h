@@ -1,0 +1,22 @@
+/* The body of a request, as the option -d gives it. */
+#ifndef BOXRETRY_TOOL_REQUEST_DATA_H
+#define BOXRETRY_TOOL_REQUEST_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct request_data {
+  char *bytes;
+  size_t length;
+  bool is_given; /* also if it is empty */
+} request_data;
+
+/**
+ * Adds DATA, or for '@FILE' what is in the file ('@-': in stdin), byte by byte as it is. Further data comes after a '&',
+ * as in a form. False: errno says why, and nothing may be sent.
+ */
+bool request_data_add(request_data *data, const char *value);
+
+void request_data_free(request_data *data);
+
+#endif

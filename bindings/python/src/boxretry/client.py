@@ -1,0 +1,247 @@
+"""Sends requests, with the documented retries and timeouts."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import threading
+import weakref
+from ctypes import byref, c_void_p, pointer
+from dataclasses import dataclass
+from typing import Any, Callable, SupportsIndex
+
+from . import _abi
+from ._arguments import INT32, UINT64, Real, Text, new, text
+from ._handle import Handle, HandleOwner, new_handle
+from ._sending import Sending, Strategy, deadline_or_none_ms, positive, strategy_handle
+from .call import Call, wait_in_slices
+from .custom import CustomRetryStrategy
+from .enums import Error, Proxy
+from .errors import BoxRetryError, check
+from .event import Event, Listener, on_event_callback
+from .response import Response, response_of_call
+from .timeout import Timeout, timeouts_struct
+
+
+@dataclass(frozen=True)
+class ClientStats:
+    """What a client has done so far."""
+
+    calls_started: int
+    calls_ended: int
+    attempts: int
+    retries: int
+    reconnects: int
+
+
+class Client(HandleOwner):
+    """Sends requests, retries them as its strategy says, and keeps connections.
+
+    Any number of threads may use a client at once; one for a program is usual. Clients that are still open when the
+    interpreter ends are closed before.
+
+    >>> with Client(timeout=Timeout(timeout_interval_for_request_ms=5000), user_agent="example/1") as client:
+    ...     client.stats().calls_started
+    0
+    """
+
+    def __init__(
+        self,
+        strategy: Strategy | None = None,
+        *,
+        timeout: Timeout | None = None,
+        deadline: Real | None = None,
+        user_agent: Text | None = None,
+        ca_file: Text | None = None,
+        proxy: Text | Proxy = Proxy.ENVIRONMENT,
+        max_total_attempts: SupportsIndex | None = None,
+        max_transfers: SupportsIndex | None = None,
+        max_response_headers: SupportsIndex | None = None,
+        max_response_header_bytes: SupportsIndex | None = None,
+        body_limit: SupportsIndex | None = None,
+        error_body_limit: SupportsIndex | None = None,
+        on_event: Callable[[Event], object] | None = None,
+    ) -> None:
+        """The settings of all requests; where a request has the same argument, its own wins.
+
+        strategy: None: Box's, with its defaults. It may be closed before the client.
+        timeout: of each attempt. None: the defaults of `Timeout`.
+        deadline: seconds over all attempts and waits of a call; above 0. None: no deadline.
+        user_agent: None: "boxretry/" and the version.
+        ca_file: path of the certificates in PEM form that are trusted instead of the system's. None: these.
+        proxy: the URL of a proxy; or as the environment says; or Proxy.NONE.
+        max_total_attempts: ceiling of attempts of a call for any strategy, 1 to 1000000 (B14). None: 1000.
+        max_transfers: attempts under way at once, 1 to 100000; the others wait. None: 512.
+        max_response_headers: lines, 1 to 65536. None: 1000.
+        max_response_header_bytes: None: 1 MiB.
+        body_limit: bytes of a 2xx response's body; a longer one ends the call with ResponseTooLargeError. None: 256
+            MiB.
+        error_body_limit: bytes of any other response's body; the rest is cut off (B15). None: 1 MiB.
+        on_event: is called with each event of each call, on whatever thread drives them: it must not block, and not
+            wait (InCallbackError). What it raises comes out where the call was made, when that has ended.
+
+        Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError.
+        """
+        options = new(_abi.ClientOptions, _abi.boxretry_client_options_init)
+        strategy_kept = None if strategy is None else strategy_handle(strategy)
+        if strategy_kept is not None:
+            options.strategy = strategy_kept.pointer
+        if timeout is not None:
+            options.timeouts = pointer(timeouts_struct(timeout))
+        if deadline is not None:
+            options.deadline_ms = deadline_or_none_ms(deadline)
+        if user_agent is not None:
+            options.user_agent = text(user_agent, "user_agent")
+        if ca_file is not None:
+            options.ca_file = text(ca_file, "ca_file")
+        if isinstance(proxy, Proxy):
+            options.proxy_mode = proxy
+        else:
+            options.proxy_mode, options.proxy = Proxy.GIVEN, text(proxy, "proxy")
+        for name, number, fits in (
+            ("max_total_attempts", max_total_attempts, INT32),
+            ("max_transfers", max_transfers, INT32),
+            ("max_response_headers", max_response_headers, INT32),
+            ("max_response_header_bytes", max_response_header_bytes, UINT64),
+            ("body_limit", body_limit, UINT64),
+            ("error_body_limit", error_body_limit, UINT64),
+        ):
+            if number is not None:
+                setattr(options, name, positive(number, name, fits))
+        listener = None
+        if on_event is not None:
+            if not callable(on_event):
+                raise TypeError(f"on_event: must be callable, not {type(on_event).__name__}")
+            listener = Listener(on_event)
+            options.on_event, options.on_event_context = on_event_callback, listener.token
+        self._is_watched = listener is not None or isinstance(strategy, CustomRetryStrategy)
+        self._handle = new_handle(
+            _abi.boxretry_client_new,
+            byref(options),
+            free=_abi.boxretry_client_free,
+            keeps=(strategy_kept, listener),
+        )
+        _open_clients.add(self)
+
+    def request(self, method: Text, url: Text, **arguments: Any) -> Response:
+        """Sends a request, retries it as the strategy says, and waits for the response, whatever its status.
+
+        headers: a mapping, or pairs of a name and a value.
+        params: what is added to the URL behind the question mark; a mapping, or pairs.
+        data: the body, bytes or str (in UTF-8).
+        json: what the body is made of as JSON, in place of `data`; Content-Type says so, if no header does.
+        timeout, deadline, strategy, body_limit: as for the client, which this overrides. `deadline=math.inf`: none.
+        cancel: a CancelSwitch that ends the call.
+        retry_safety: whether it may be sent again although the server may have acted on it (B12).
+        user_data: whatever custom strategies and `on_event` are to know; they get this very object.
+
+        Ctrl-C ends the wait within 0.1 s, and cancels the call.
+
+        Raises what the call ended with if there is no response, with all `attempts`: a NetworkError, DeadlineError,
+        CancelledError, ResponseTooLargeError, SettingError, ExhaustedError, OutOfMemoryError; what a custom strategy or
+        `on_event` raised. Nothing was sent after InvalidArgumentError, InCallbackError, ClosedError, ForkedError.
+        """
+        handle = self._open_handle()
+        sending = Sending(method, url, self._is_watched, **arguments)
+        # In boxretry_client_perform() the thread drives its call itself, which is twice as fast. But the main thread
+        # has to come back now and then to run signal handlers.
+        if threading.current_thread() is threading.main_thread():
+            call = self._submit(sending)
+            try:
+                return call.response()
+            except BaseException:
+                call.cancel()  # Does nothing if it has ended.
+                raise
+        out = c_void_p()
+        check(_abi.boxretry_client_perform(handle.pointer, byref(sending.struct), byref(out)))
+        assert out.value is not None
+        result = Handle(out.value, _abi.boxretry_response_free)
+        if sending.watched is not None:
+            sending.watched.raise_exception()
+        return response_of_call(result)
+
+    def submit(self, method: Text, url: Text, **arguments: Any) -> Call:
+        """Starts to send a request, and returns at once; the arguments are those of `request()`.
+
+        Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError: nothing was sent.
+        """
+        return self._submit(Sending(method, url, self._is_watched, **arguments))
+
+    def _submit(self, sending: Sending) -> Call:
+        handle = self._open_handle()
+        call = new_handle(
+            _abi.boxretry_client_submit,
+            handle.pointer,
+            byref(sending.struct),
+            free=_abi.boxretry_call_free,
+            keeps=(handle, sending),
+        )
+        return Call(call, sending.watched)
+
+    def get(self, url: Text, **arguments: Any) -> Response:
+        """A GET; the arguments are those of `request()`, here and in the next six."""
+        return self.request("GET", url, **arguments)
+
+    def post(self, url: Text, **arguments: Any) -> Response:
+        """A POST."""
+        return self.request("POST", url, **arguments)
+
+    def put(self, url: Text, **arguments: Any) -> Response:
+        """A PUT."""
+        return self.request("PUT", url, **arguments)
+
+    def patch(self, url: Text, **arguments: Any) -> Response:
+        """A PATCH."""
+        return self.request("PATCH", url, **arguments)
+
+    def delete(self, url: Text, **arguments: Any) -> Response:
+        """A DELETE."""
+        return self.request("DELETE", url, **arguments)
+
+    def head(self, url: Text, **arguments: Any) -> Response:
+        """A HEAD."""
+        return self.request("HEAD", url, **arguments)
+
+    def options(self, url: Text, **arguments: Any) -> Response:
+        """An OPTIONS."""
+        return self.request("OPTIONS", url, **arguments)
+
+    def stats(self) -> ClientStats:
+        """What the client has done so far. Raises ForkedError, ClosedError."""
+        struct = new(_abi.ClientStats, _abi.boxretry_client_stats_init)
+        check(_abi.boxretry_client_get_stats(self._open_handle().pointer, byref(struct)))
+        return ClientStats(struct.calls_started, struct.calls_ended, struct.attempts, struct.retries, struct.reconnects)
+
+    def close(self, timeout: Real | None = None) -> None:
+        """Cancels all calls, refuses new ones (ClosedError), and waits until every call has had its end.
+
+        timeout: seconds, 0 or more; None: for ever. Inside `on_event` or a custom strategy it does not wait. May be
+        called again.
+
+        Raises WaitTimeoutError; the client is closed all the same.
+        """
+        handle, self._handle = self._handle, None
+        if handle is None:
+            return
+        status = _abi.boxretry_client_close(handle.pointer, 0)
+        if status == Error.IN_CALLBACK:
+            # The library refuses, since it would wait. A thread keeps the handle until the calls have ended.
+            threading.Thread(target=lambda: _abi.boxretry_client_close(handle.pointer, _abi.NO_TIMEOUT)).start()
+        elif status == Error.WAIT_TIMEOUT:
+            wait_in_slices(lambda slice_ms: _abi.boxretry_client_close(handle.pointer, slice_ms), timeout)
+
+
+#: How many seconds the calls of a client have to end when the interpreter does.
+_TIME_AT_EXIT = 10
+
+_open_clients: weakref.WeakSet[Client] = weakref.WeakSet()
+
+
+def _close_all() -> None:
+    """Ends all calls while Python can still be called back."""
+    for client in list(_open_clients):
+        with contextlib.suppress(BoxRetryError):
+            client.close(_TIME_AT_EXIT)
+
+
+atexit.register(_close_all)

@@ -1,0 +1,425 @@
+"""Client, Call and Response: what becomes of arguments, and how what the library says is told."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import json
+import math
+import pickle
+import threading
+import weakref
+from typing import Any
+
+import pytest
+
+from boxretry import (
+    Action,
+    Attempt,
+    BoxRetryError,
+    CancelledError,
+    CancelSwitch,
+    Cause,
+    Client,
+    ClientStats,
+    ClosedError,
+    ConnectError,
+    DeadlineError,
+    DelaySource,
+    Event,
+    HTTPStatusError,
+    IdleTimeoutError,
+    InvalidArgumentError,
+    NetworkError,
+    Reason,
+    ResourceTimeoutError,
+    Response,
+    ResponseHeaders,
+    RetryStrategy,
+    Timeout,
+    WaitTimeoutError,
+    errors,
+)
+from boxretry.enums import Error
+
+#: The server's own class is of another folder.
+Server = Any
+
+
+@pytest.fixture
+def client() -> Any:
+    with Client(RetryStrategy(retry_base_interval=0.001)) as client:
+        yield client
+
+
+def echo(server: Server, client: Client, **arguments: Any) -> Any:
+    """What the server saw of a POST."""
+    id = server.new_id()
+    client.post(server.url("/seq/200", id=id), **arguments)
+    (seen,) = server.seen(id)
+    return seen
+
+
+@pytest.mark.parametrize("method", ["get", "post", "put", "patch", "delete", "head", "options"])
+def test_there_is_a_method_for_each(server: Server, client: Client, method: str) -> None:
+    id = server.new_id()
+    assert getattr(client, method)(server.url("/seq/200", id=id), headers={"X-Mine": "1"}).status == 200
+    (seen,) = server.seen(id)
+    assert seen["method"] == method.upper()
+    assert ["X-Mine", "1"] in seen["headers"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X-A": "1", "X-B": "ü"},
+        [("X-A", "1"), ("X-B", "ü")],
+        [(b"X-A", b"1"), ("X-B", "ü".encode())],
+        (pair for pair in [("X-A", "1"), ("X-B", "ü")]),
+    ],
+)
+def test_headers_are_a_mapping_or_pairs(server: Server, client: Client, headers: Any) -> None:
+    seen = echo(server, client, headers=headers)
+    assert [each for each in seen["headers"] if each[0].startswith("X-")] == [
+        ["X-A", "1"],
+        ["X-B", "ü".encode().decode("latin-1")],
+    ]
+
+
+@pytest.mark.parametrize(("data", "body"), [("ü", "ü".encode()), (b"\0\xff", b"\0\xff"), ("", b""), (None, b"")])
+def test_data_is_the_body(server: Server, client: Client, data: Any, body: bytes) -> None:
+    seen = echo(server, client, data=data)
+    assert seen["body_start"].encode("latin-1") == body
+    assert "content-type" not in {name.lower() for name, _ in seen["headers"]}
+
+
+def test_json_is_the_body(server: Server, client: Client) -> None:
+    value = {"name": "ü", "list": [1, None, True]}
+    seen = echo(server, client, json=value)
+    assert json.loads(seen["body_start"].encode("latin-1")) == value
+    assert ["Content-Type", "application/json"] in seen["headers"]
+
+
+def test_json_with_a_type_of_its_own(server: Server, client: Client) -> None:
+    seen = echo(server, client, json=[], headers={"content-type": "application/x-mine", "X-A": "1"})
+    assert [value for name, value in seen["headers"] if name.lower() == "content-type"] == ["application/x-mine"]
+    assert ["X-A", "1"] in seen["headers"]
+
+
+@pytest.mark.parametrize(
+    ("url", "params", "target"),
+    [
+        ("/a", {"x": "1 &", "y": ["2", "ü"]}, "/a?x=1+%26&y=2&y=%C3%BC"),
+        ("/a?b", [("x", 1), ("x", 2)], "/a?b&x=1&x=2"),
+        ("/a#part", {"x": 1}, "/a?x=1"),
+        ("/a", {}, "/a"),
+        (b"/a", {"x": 1}, "/a?x=1"),
+    ],
+)
+def test_params_stand_behind_the_question_mark(
+    server: Server, client: Client, url: Any, params: Any, target: str
+) -> None:
+    base: Any = f"http://127.0.0.1:{server.ports['http']}"
+    if isinstance(url, bytes):
+        base = base.encode()
+    response = client.get(base + url, params=params)  # The server does not know the path, which does not matter.
+    assert response.status == 400 or response.url
+    assert response.url.partition("#")[0].endswith(target)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"data": "x", "json": 1}, "data, json"),
+        ({"data": 5}, "data"),
+        ({"data": bytearray(b"x")}, "data"),
+        ({"timeout": 5}, "timeout"),
+        ({"strategy": 5}, "strategy"),
+        ({"strategy": Client}, "strategy"),
+        ({"cancel": threading.Event()}, "cancel"),
+        ({"deadline": "5"}, "deadline"),
+        ({"headers": {"X": 5}}, "headers"),
+        ({"body_limit": 1.5}, "body_limit"),
+        ({"timeout": Timeout(1.5)}, "timeout_interval_for_request_ms"),  # type: ignore[arg-type]
+        ({"json": {1, 2}}, "set"),
+        ({"wrong": 1}, "wrong"),
+        ({"url": None}, "url"),
+        ({"method": 5}, "method"),
+    ],
+)
+def test_arguments_of_the_wrong_type(client: Client, arguments: dict[str, Any], name: str) -> None:
+    sound: dict[str, Any] = {"method": "GET", "url": "http://127.0.0.1:1/"}
+    for make in (client.request, client.submit):
+        with pytest.raises(TypeError, match=name):
+            make(**{**sound, **arguments})
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ({"strategy": 5}, "strategy"),
+        ({"timeout": 60}, "timeout"),
+        ({"user_agent": 5}, "user_agent"),
+        ({"ca_file": 5}, "ca_file"),
+        ({"proxy": None}, "proxy"),
+        ({"on_event": 5}, "on_event"),
+        ({"max_transfers": "5"}, "max_transfers"),
+        ({"deadline": None, "body_limit": 0.5}, "body_limit"),
+    ],
+)
+def test_settings_of_the_wrong_type(settings: dict[str, Any], name: str) -> None:
+    with pytest.raises(TypeError, match=name):
+        Client(**settings)
+
+
+def test_a_deadline_is_above_zero() -> None:
+    for deadline in (0, -1, math.nan, -math.inf, 1e300):
+        with pytest.raises(InvalidArgumentError, match="deadline"):
+            Client(deadline=deadline)
+    Client(deadline=math.inf).close()
+    Client(deadline=1e-9).close()
+
+
+def test_a_response_has_all_its_parts(server: Server, client: Client) -> None:
+    url = server.url("/seq/503,404", {"404.h": ["X-A:1", "x-a:2", "X-B:b"], "404.body": "grün"}, id=server.new_id())
+    response = client.get(url)
+    assert (response.status, response.ok, response.url) == (404, False, url)
+    assert response.content == "grün".encode("latin-1")
+    assert not response.content_is_cut_off
+    headers = response.headers
+    assert headers is response.headers
+    assert headers["x-A"] == "1"
+    assert headers.get_all("X-A") == ["1", "2"]
+    assert headers.get_all("X-C") == []
+    assert "X-b" in headers
+    assert "X-C" not in headers
+    assert headers.get("X-C") is None
+    assert [pair for pair in headers.pairs if pair[0].lower() == "x-a"] == [("X-A", "1"), ("x-a", "2")]
+    assert len(headers) == len(list(headers)) == len(headers.pairs) - 1
+    assert repr(response) == "<Response 404>"
+    assert response.attempts is response.attempts
+    first, second = response.attempts
+    assert first == Attempt(
+        number=1,
+        exception_number=0,
+        status=503,
+        cause=Cause.NONE,
+        action=Action.RETRY,
+        reason=Reason.SERVER_ERROR,
+        delay=first.delay,
+        delay_source=DelaySource.BACKOFF,
+        reconnects=0,
+        started_ms=first.started_ms,
+        ended_ms=first.ended_ms,
+        retry_after=None,
+        curl_code=0,
+        curl_text="",
+    )
+    assert (second.status, second.action, second.reason) == (404, Action.STOP, Reason.NOT_RETRYABLE)
+
+
+def test_a_response_outlives_its_client(server: Server) -> None:
+    with Client() as client:
+        response = client.get(server.url("/seq/200", id=server.new_id(), body="still here"))
+    del client
+    gc.collect()
+    assert response.content == b"still here"
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "text"),
+    [
+        ("text/plain", "grün".encode(), "grün"),
+        ("text/plain; charset=latin-1", "grün".encode("latin-1"), "grün"),
+        ('text/plain; charset="ISO-8859-15"', "5 €".encode("iso-8859-15"), "5 €"),
+        ("text/plain; charset=nonsense", "grün".encode(), "grün"),
+        ("text/plain", b"\xff", "\ufffd"),
+        (None, "grün".encode(), "grün"),
+    ],
+)
+def test_text_is_in_the_charset_of_its_type(
+    server: Server, client: Client, content_type: str | None, body: bytes, text: str
+) -> None:
+    header = "-Content-Type" if content_type is None else f"Content-Type:{content_type}"
+    url = server.url("/seq/200", {"h": header, "body": body.decode("latin-1")}, id=server.new_id())
+    assert client.get(url).text == text
+
+
+def test_json_of_a_response(server: Server, client: Client) -> None:
+    good = server.url("/seq/200", id=server.new_id(), body='{"a": [1]}')
+    assert client.get(good).json() == {"a": [1]}
+    with pytest.raises(ValueError, match="Expecting"):
+        client.get(server.url("/seq/200", id=server.new_id(), body="{")).json()
+
+
+def test_raise_for_status(server: Server, client: Client) -> None:
+    response = client.get(server.url("/seq/200", id=server.new_id()))
+    assert response.raise_for_status() is response
+    response = client.get(server.url("/seq/503,404", id=server.new_id()))
+    with pytest.raises(HTTPStatusError, match=r"status 404 \(after 2 attempts\)") as raised:
+        response.raise_for_status()
+    assert raised.value.response is response
+    assert raised.value.attempts is response.attempts
+
+
+def test_what_a_call_ends_with_has_its_class(server: Server, client: Client) -> None:
+    """Each is a BoxRetryError; those of the network are NetworkErrors; those of time are TimeoutErrors."""
+    stall = server.url("/seq/stall", id=server.new_id())
+    refused = f"http://127.0.0.1:{server.ports['refused']}/"
+    once = RetryStrategy(max_retries_on_exception=0)
+    cases: list[tuple[type[BoxRetryError], set[type], str, dict[str, Any]]] = [
+        (ConnectError, {NetworkError}, refused, {}),
+        (IdleTimeoutError, {NetworkError, TimeoutError}, stall, {"timeout": Timeout(50)}),
+        (ResourceTimeoutError, {NetworkError, TimeoutError}, stall, {"timeout": Timeout(None, 50)}),
+        (DeadlineError, {TimeoutError}, stall, {"deadline": 0.05}),
+    ]
+    for kind, kinds, url, arguments in cases:
+        with pytest.raises(kind) as raised:
+            client.get(url, strategy=once, **arguments)
+        assert {each for each in (NetworkError, TimeoutError) if isinstance(raised.value, each)} == kinds
+        assert raised.value.error.name.lower() == raised.value.name
+        assert raised.value.response is None
+        assert kind is DeadlineError or len(raised.value.attempts) == 1
+    assert not issubclass(CancelledError, NetworkError)
+
+
+def test_an_error_that_is_new_is_still_an_error() -> None:
+    error = errors.exception_of(1000, "what")
+    assert type(error) is BoxRetryError
+    assert error.error == Error(1000)
+    assert (error.attempts, error.response) == ([], None)
+
+
+def test_a_call_that_was_submitted(server: Server, client: Client) -> None:
+    id = server.new_id()
+    call = client.submit("GET", server.url("/seq/200", id=id, first=100))
+    with pytest.raises(WaitTimeoutError):
+        call.wait(0)
+    with pytest.raises(WaitTimeoutError):
+        call.wait(0.001)
+    call.wait()
+    call.wait(0)
+    call.wait(1e300)
+    response = call.response()
+    assert response.status == 200
+    assert call.response(0) is response
+    for wrong in (-1, math.nan):
+        with pytest.raises(InvalidArgumentError, match="timeout"):
+            call.wait(wrong)
+
+
+def test_a_response_is_there_for_all_who_ask(server: Server, client: Client) -> None:
+    call = client.submit("GET", server.url("/seq/200", id=server.new_id(), first=50))
+    responses: list[Response] = []
+    threads = [threading.Thread(target=lambda: responses.append(call.response())) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len(responses) == 8
+    assert {id(response) for response in responses} == {id(call.response())}
+
+
+def test_a_call_that_nobody_has_any_more_is_cancelled(server: Server, client: Client) -> None:
+    id = server.new_id()
+    call = client.submit("GET", server.url("/seq/stall", id=id))
+    server.seen(id, requests=1)
+    del call
+    server.seen(id, ended=True)
+    assert client.stats().calls_ended == 1
+
+
+def test_a_call_keeps_its_client(server: Server) -> None:
+    call = Client().submit("GET", server.url("/seq/200", id=server.new_id(), first=50))
+    gc.collect()
+    assert call.response().status == 200
+
+
+def test_nothing_is_kept_without_need(server: Server) -> None:
+    """Given calls of all endings, when they and the client are dropped, then they are gone without the collector."""
+
+    def on_event(event: Event) -> None:
+        if event.user_data == "fails":
+            raise KeyError
+
+    client = Client(RetryStrategy(max_retries_on_exception=0), on_event=on_event)
+    calls = [
+        client.submit("GET", server.url("/seq/200", id=server.new_id())),
+        client.submit("GET", f"http://127.0.0.1:{server.ports['refused']}/"),
+        client.submit("GET", server.url("/seq/200", id=server.new_id()), user_data="fails"),
+    ]
+    calls[0].response()
+    with pytest.raises(ConnectError):
+        calls[1].response()
+    with pytest.raises(KeyError):
+        calls[2].response()
+    gone = [weakref.ref(each) for each in [client, *calls]]
+    gc.collect()
+    gc.disable()
+    try:
+        del client, calls
+        assert [each() for each in gone] == [None] * 4
+    finally:
+        gc.enable()
+
+
+def test_a_switch_is_an_object_like_others(client: Client) -> None:
+    with CancelSwitch() as switch:
+        switch.trigger()
+        switch.trigger()
+        with pytest.raises(CancelledError):
+            client.get("http://127.0.0.1:1/", cancel=switch)
+    for use in (switch.trigger, lambda: client.get("http://127.0.0.1:1/", cancel=switch)):
+        with pytest.raises(ClosedError):
+            use()
+
+
+def test_a_switch_may_be_closed_while_it_is_used(server: Server, client: Client) -> None:
+    id, switch = server.new_id(), CancelSwitch()
+    call = client.submit("GET", server.url("/seq/200", id=id, first=50), cancel=switch)
+    switch.close()
+    assert call.response().status == 200
+
+
+def test_stats(server: Server, client: Client) -> None:
+    client.get(server.url("/seq/503,200", id=server.new_id()))
+    assert client.stats() == ClientStats(calls_started=1, calls_ended=1, attempts=2, retries=1, reconnects=0)
+
+
+def test_a_closed_client_refuses(server: Server) -> None:
+    client = Client()
+    client.close()
+    client.close()
+    for use in (lambda: client.get("http://127.0.0.1:1/"), lambda: client.submit("GET", "x"), client.stats):
+        with pytest.raises(ClosedError):
+            use()
+
+
+def test_two_threads_close_a_client(server: Server) -> None:
+    for _ in range(20):
+        client, id = Client(), server.new_id()
+        calls = [client.submit("GET", server.url("/seq/stall", id=id)) for _ in range(3)]
+        threads = [threading.Thread(target=client.close) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+            assert not thread.is_alive()
+        for call in calls:
+            with pytest.raises(CancelledError):
+                call.response()
+
+
+def test_neither_can_be_copied(server: Server, client: Client) -> None:
+    response = client.get(server.url("/seq/200", id=server.new_id()))
+    for each in (client, response):
+        with pytest.raises(TypeError, match="neither copied nor pickled"):
+            copy.copy(each)
+        with pytest.raises(TypeError, match="neither copied nor pickled"):
+            pickle.dumps(each)
+
+
+def test_response_headers_by_themselves() -> None:
+    headers = ResponseHeaders([("Set-Cookie", "a"), ("Set-Cookie", "b")])
+    assert dict(headers) == {"Set-Cookie": "a"}
+    assert repr(headers) == "ResponseHeaders([('Set-Cookie', 'a'), ('Set-Cookie', 'b')])"

@@ -1,0 +1,252 @@
+"""A client and its process: Ctrl-C (F81), the end of the interpreter, and os.fork()."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from typing import Any
+
+import pytest
+from paths import PACKAGE
+from test_fork import in_child
+
+from boxretry import CancelSwitch, Client, ForkedError
+
+pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+
+Server = Any
+#: Seconds that a machine with much else to do may take longer.
+PATIENCE = 5
+
+
+def start(program: str, *arguments: object, first: str = "") -> subprocess.Popen[str]:
+    text = first + "import sys, threading, time\nfrom boxretry import *\n" + textwrap.dedent(program)
+    return subprocess.Popen(
+        [sys.executable, "-c", text, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(PACKAGE / "src")},
+    )
+
+
+def end_of(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    try:
+        output, errors = process.communicate(timeout=40)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise AssertionError("it hangs") from None
+    return process.returncode, output, errors
+
+
+WAYS = {
+    "request": "client.get(url)",
+    "response": "client.submit('GET', url).response()",
+    "wait": "client.submit('GET', url).wait()",
+    "wait with a limit": "client.submit('GET', url).wait(1000)",
+    "strategy": "client.get(url, strategy=Slow())",
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=list(WAYS))
+@pytest.mark.parametrize("item", ["stall", "503"])
+def test_f81_ctrl_c_ends_a_blocking_wait(server: Server, way: str, item: str) -> None:
+    """K1. In an attempt, and in a wait of 60 s: KeyboardInterrupt within 0.2 s, the call cancelled."""
+    program = f"""
+    class Slow(CustomRetryStrategy):
+        def should_retry(self, outcome, attempt_number):
+            return True
+        def retry_after(self, outcome, attempt_number):
+            return 60
+    url, client = sys.argv[1], Client()
+    try:
+        {way}
+    except KeyboardInterrupt:
+        print(time.monotonic(), flush=True)
+    client.close()
+    print(client._handle, flush=True)
+    """
+    id = server.new_id()
+    process = start(program, server.url(f"/seq/{item}", {"h": "Retry-After:60"}, id=id))
+    server.seen(id, requests=1)
+    sent = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    code, output, errors = end_of(process)
+    assert (code, errors) == (0, "")
+    late = float(output.split()[0]) - sent
+    assert late < 0.2 + PATIENCE
+    assert len(server.seen(id, ended=True)) == 1
+
+
+def test_f81_ctrl_c_comes_in_time(server: Server) -> None:
+    """The best of some rounds, since the machine may be busy: within 0.2 s."""
+    program = """
+    client = Client()
+    try:
+        client.get(sys.argv[1])
+    except KeyboardInterrupt as error:
+        print(time.monotonic(), flush=True)
+        while client.stats().calls_ended == 0:  # It was cancelled: nobody waits for its traceback to be dropped.
+            time.sleep(0.001)
+    """
+    late = []
+    for _ in range(5):
+        id = server.new_id()
+        process = start(program, server.url("/seq/stall", id=id))
+        server.seen(id, requests=1)
+        sent = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        code, output, errors = end_of(process)
+        assert (code, errors) == (0, "")
+        late.append(float(output.split()[0]) - sent)
+    assert min(late) < 0.2
+
+
+def test_a_signal_handler_runs_during_a_wait(server: Server) -> None:
+    """And the wait goes on after it."""
+    program = """
+    import signal
+    signal.signal(signal.SIGUSR1, lambda *_: print("handled", flush=True))
+    print(Client().get(sys.argv[1]).status)
+    """
+    id = server.new_id()
+    process = start(program, server.url("/seq/503,200", {"503.h": "Retry-After:1"}, id=id))
+    server.seen(id, requests=1)
+    process.send_signal(signal.SIGUSR1)
+    assert end_of(process) == (0, "handled\n200\n", "")
+
+
+AT_THE_END = {
+    "nothing under way": "client.get(url)",
+    "a call": "call = client.submit('GET', stall)",
+    "a daemon that performs": "threading.Thread(target=client.get, args=(stall,), daemon=True).start()",
+    "many clients": "clients = [Client(on_event=print_it) for _ in range(20)]\n"
+    "    calls = [client.submit('GET', stall) for client in clients]",
+    "retries all the time": "call = client.submit('GET', url, strategy=Again())",
+    "a strategy that sleeps": "call = client.submit('GET', url, strategy=Sleeps())\n    asked.wait()",
+}
+
+
+@pytest.mark.parametrize("what", AT_THE_END.values(), ids=list(AT_THE_END))
+@pytest.mark.parametrize("how", ["", "sys.exit(0)"])
+def test_open_clients_are_closed_before_the_interpreter_ends(server: Server, what: str, how: str) -> None:
+    """Given calls with callbacks that are still under way, then the process ends well, and soon."""
+    program = f"""
+    def print_it(event):
+        seen.append(event)
+    class Again(CustomRetryStrategy):
+        def should_retry(self, outcome, attempt_number):
+            return True
+        def retry_after(self, outcome, attempt_number):
+            return 0
+    class Sleeps(Again):
+        def should_retry(self, outcome, attempt_number):
+            asked.set()
+            time.sleep(1)
+            return True
+    seen, asked = [], threading.Event()
+    url, stall = sys.argv[1:]
+    client = Client(on_event=print_it)
+    client.get(url)
+    {what}
+    print("at the end", flush=True)
+    {how}
+    """
+    id = server.new_id()
+    urls = server.url("/seq/200", id=id, quiet=""), server.url("/seq/stall", id=id, quiet="")
+    code, output, errors = end_of(start(program, *urls))
+    if "daemon" in what:  # What it raises in the end is its own affair.
+        errors = ""
+    assert (code, output, errors) == (0, "at the end\n", "")
+
+
+def test_calls_have_ended_before_python_can_no_longer_be_called_back(server: Server) -> None:
+    """Given functions that run at the end after those of this package, then they find no call under way."""
+    program = """
+    import atexit
+    client = Client(on_event=lambda event: None)
+    call = client.submit("GET", sys.argv[1])
+    """
+    first = "import atexit\natexit.register(lambda: print(call.wait(0)))\n"
+    process = start(program, server.url("/seq/stall", id=server.new_id()), first=first)
+    assert end_of(process) == (0, "None\n", "")
+
+
+def test_what_the_parent_made_is_refused_in_the_child(server: Server) -> None:
+    """Never a hang; and it may be closed and dropped there."""
+    client, switch = Client(), CancelSwitch()
+    url = server.url("/seq/200", id=server.new_id())
+    response, unread = client.get(url), client.get(url)
+    assert len(response.content) == 64
+    call = client.submit("GET", server.url("/seq/stall", id=server.new_id()))
+
+    def work() -> None:
+        for use in (
+            lambda: client.get(url),
+            lambda: client.submit("GET", url),
+            client.stats,
+            call.wait,
+            lambda: call.wait(0),
+            call.response,
+            lambda: unread.content,
+            lambda: unread.text,
+            lambda: unread.headers,
+            lambda: unread.attempts,
+            lambda: unread.url,
+            lambda: unread.content_is_cut_off,
+        ):
+            with pytest.raises(ForkedError):
+                use()
+        with Client() as own, pytest.raises(ForkedError):
+            own.get(url, cancel=switch)
+        assert len(response.content) == 64
+        call.cancel()
+        switch.trigger()
+        client.close()
+
+    in_child(work)
+    assert len(unread.content) == 64
+    with pytest.raises(TimeoutError):
+        call.wait(0)
+    assert client.get(url).status == 200
+    client.close()
+
+
+def test_what_the_child_makes_works(server: Server) -> None:
+    """Also from a child of a thread that is not the main one, in the middle of another's request."""
+    url = server.url("/seq/503,200", {"503.h": "Retry-After:0"}, id=server.new_id(), cycle="")
+    client = Client()
+    call = client.submit("GET", server.url("/seq/stall", id=server.new_id()))
+
+    def work() -> None:
+        with Client() as own:
+            assert own.get(url).status == 200
+            assert own.submit("GET", url).response().status == 200
+
+    in_child(work)
+    call.cancel()
+    client.close()
+
+
+def test_a_child_of_multiprocessing_ends_well(server: Server) -> None:
+    """Given a client that the parent has open, then the child closes nothing that is the parent's."""
+    program = """
+    import multiprocessing
+    client = Client()
+    def work(url):
+        with Client() as own:
+            print(own.get(url).status, flush=True)
+    client.get(sys.argv[1])
+    process = multiprocessing.get_context("fork").Process(target=work, args=(sys.argv[1],))
+    process.start()
+    process.join()
+    print(process.exitcode, client.get(sys.argv[1]).status)
+    """
+    process = start(program, server.url("/seq/200", id=server.new_id()))
+    code, output, _ = end_of(process)
+    assert (code, output) == (0, "200\n0 200\n")
