@@ -426,6 +426,26 @@ static void cancel_before_decision(void) {
   wait_for(&clients_gone, atomic_load(&clients_made));
 }
 
+static void decide_in_pairs(void *context, const boxretry_outcome *outcome, int32_t attempt_number, int32_t *action) {
+  atomic_fetch_add(&deciding, 1);
+  if (atomic_load(&may_decide) == 0) wait_for(&deciding, 2);
+  stop(context, outcome, attempt_number, action);
+}
+
+/* B9: given a thread for strategies that is idle, when two calls are decided at once, then neither waits for the other. */
+static void decide_at_once(void) {
+  atomic_store(&may_decide, 1);
+  client = new_client(decide_in_pairs);
+  calls[0] = submit_to(hello);
+  end_call(calls[0]);
+  atomic_store(&deciding, 0);
+  atomic_store(&may_decide, 0);
+  at_once(2, submit_at_once);
+  end_call(calls[0]);
+  end_call(calls[1]);
+  free_client();
+}
+
 /* --- The rounds --- */
 
 typedef struct scenario {
@@ -451,6 +471,7 @@ static const scenario scenarios[] = {
     {"perform_on_an_idle_client", perform_on_an_idle_client, true},
     {"cancel_while_deciding", cancel_while_deciding, true},
     {"cancel_before_decision", cancel_before_decision, true},
+    {"decide_at_once", decide_at_once, true},
 };
 
 static void out_of_patience(int signal) {
