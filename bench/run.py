@@ -1,21 +1,28 @@
 """Runs the benchmarks against the installed library, and writes what they say to bench/RESULTS.md.
 
-    python bench/run.py [NAME…]      decision, startup, size; all of them by default
+    python bench/run.py [NAME…]      decision, startup, size, http, idle; all of them by default
 
 Machines are shared and noisy: what counts is a ratio of two things measured in turn in one run, and its median.
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import inspect
 import os
 import platform
+import resource
 import shlex
+import socket
 import statistics
 import subprocess
 import sys
+import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Callable
+from typing import Callable, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 PREFIX = Path(os.environ.get("BOXRETRY_PREFIX", ROOT / "build/prefix"))
@@ -67,7 +74,135 @@ def size() -> str:
     return f"{LIBRARY.resolve().stat().st_size} bytes."
 
 
-BENCHMARKS: dict[str, Callable[[], str]] = {"decision": decision, "startup": startup, "size": size}
+class Cost(NamedTuple):
+    """What a run of bench/http.c has taken."""
+
+    seconds: float
+    processor_seconds: float
+    peak_kib: float
+
+
+class Load(NamedTuple):
+    """How many requests, how many of them at once, and who sends them: bare libcurl in its ways, and ours."""
+
+    requests: int
+    in_flight: int
+    bare: tuple[str, ...]
+    ours: str
+
+
+LOADS = (
+    Load(10_000, 1, ("easy",), "perform"),
+    Load(20_000, 64, ("poll", "epoll"), "queue"),
+    Load(20_000, 1_000, ("poll", "epoll"), "queue"),
+    Load(20_000, 10_000, ("poll", "epoll"), "queue"),
+)
+
+NGINX = """
+daemon off; worker_processes 1; pid {folder}/pid; error_log stderr emerg;
+events {{ worker_connections 16384; }}
+http {{
+  access_log off; keepalive_requests 1000000000; keepalive_timeout 600;
+  client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
+  uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+  server {{ listen 127.0.0.1:{port} backlog=16384; location / {{ return 200 "{body}"; }} }}
+}}
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextlib.contextmanager
+def nginx() -> Iterator[str]:
+    """A server that answers at once, with 256 bytes; its URL."""
+    with tempfile.TemporaryDirectory() as folder:
+        port = free_port()
+        configuration = Path(folder) / "nginx.conf"
+        configuration.write_text(NGINX.format(folder=folder, port=port, body="x" * 256))
+        server = subprocess.Popen(["nginx", "-e", "stderr", "-c", str(configuration)])
+        try:
+            while socket.socket().connect_ex(("127.0.0.1", port)) != 0:
+                if server.poll() is not None:
+                    sys.exit("bench: nginx did not start")
+                time.sleep(0.01)
+            yield f"http://127.0.0.1:{port}/"
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def raise_descriptor_limit() -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def http(rounds: int = 3) -> str:
+    """Requests through the client against bare libcurl, on kept-alive connections to nginx on this machine.
+
+    A ratio is ours to the best of libcurl's ways in that round; of memory, it is what we need beyond the leanest one.
+    """
+    raise_descriptor_limit()
+    program = compile_c("http", options=f"-L{PREFIX}/lib -lboxretry -lcurl -Wl,-rpath,{PREFIX}/lib")
+    rows = [
+        ["in flight", "requests/s", "bare", "ratio", "µs of CPU each", "bare", "ratio", "KiB more for each in flight"]
+    ]
+    with nginx() as url:
+        for load in LOADS:
+            costs: list[dict[str, Cost]] = []
+            for _ in range(rounds):
+                costs.append({subject: http_cost(program, subject, url, load) for subject in (*load.bare, load.ours)})
+            rows.append([f"{load.in_flight:,}", *http_cells(load, costs)])
+    return f"{rounds} rounds in turn, medians.\n\n" + markdown(rows)
+
+
+def http_cost(program: Path, subject: str, url: str, load: Load) -> Cost:
+    seconds, processor_seconds, peak_kib = run(f"{program} {subject} {url} {load.requests} {load.in_flight}").split()
+    return Cost(float(seconds), float(processor_seconds), float(peak_kib))
+
+
+def http_cells(load: Load, rounds: list[dict[str, Cost]]) -> list[str]:
+    median = statistics.median
+    ours = [costs[load.ours] for costs in rounds]
+    bare = [Cost(*map(min, zip(*(costs[subject] for subject in load.bare)))) for costs in rounds]
+    pairs = list(zip(ours, bare))
+    return [
+        f"{load.requests / median(cost.seconds for cost in ours):,.0f}",
+        f"{load.requests / median(cost.seconds for cost in bare):,.0f}",
+        f"{median(theirs.seconds / mine.seconds for mine, theirs in pairs):.2f}",
+        f"{median(cost.processor_seconds for cost in ours) / load.requests * 1e6:.1f}",
+        f"{median(cost.processor_seconds for cost in bare) / load.requests * 1e6:.1f}",
+        f"{median(mine.processor_seconds / theirs.processor_seconds for mine, theirs in pairs):.2f}",
+        f"{median((mine.peak_kib - theirs.peak_kib) / load.in_flight for mine, theirs in pairs):.2f}",
+    ]
+
+
+def idle(rounds: int = 3) -> str:
+    """How late idle timeouts are, in milliseconds; below 0 they are early.
+
+    Of 300 ms with all transfers begun at once, and of 3 s, for which all connections are there before one is due.
+    """
+    raise_descriptor_limit()
+    program = compile_c("idle", options=f"-L{PREFIX}/lib -lboxretry -Wl,-rpath,{PREFIX}/lib")
+    rows = [["transfers", "timeout ms", "early", "least", "median", "99 %", "most"]]
+    for transfers, timeout in ((100, 300), (1_000, 300), (10_000, 300), (10_000, 3_000)):
+        results = [[float(word) for word in run(f"{program} {transfers} {timeout}").split()] for _ in range(rounds)]
+        medians = [statistics.median(column) for column in zip(*results)]
+        rows.append([f"{transfers:,}", f"{timeout:,}", f"{medians[0]:.0f}", *(f"{value:.2f}" for value in medians[1:])])
+    return f"{rounds} runs, medians.\n\n" + markdown(rows)
+
+
+BENCHMARKS: dict[str, Callable[[], str]] = {
+    "decision": decision,
+    "startup": startup,
+    "size": size,
+    "http": http,
+    "idle": idle,
+}
 
 
 def table(text: str) -> str:
@@ -89,7 +224,7 @@ def main(names: list[str]) -> None:
     sections = []
     for name in names or BENCHMARKS:
         benchmark = BENCHMARKS[name]
-        section = f"## {name}\n\n{benchmark.__doc__}\n\n{benchmark()}\n"
+        section = f"## {name}\n\n{inspect.getdoc(benchmark)}\n\n{benchmark()}\n"
         print(section, flush=True)
         sections.append(section)
     if not names:
