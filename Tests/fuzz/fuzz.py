@@ -82,7 +82,7 @@ def build(targets: list[str]) -> None:
     call(swiftc, "-O", "-parse-as-library", SWIFT_SANITIZERS, "-c", HERE / "proof.swift", "-o", trap)
     objects += [trap, *(BUILD / f"{name}.o" for name in HELPERS)]
     for name in ("proof", *targets):
-        call(swiftc, "-use-ld=lld", SWIFT_SANITIZERS, *objects, BUILD / f"{name}.o", "-o", BUILD / name)
+        call(swiftc, "-use-ld=lld", SWIFT_SANITIZERS, *objects, BUILD / f"{name}.o", "-lcurl", "-o", BUILD / name)
 
 
 def prove(fault: Fault) -> bool:

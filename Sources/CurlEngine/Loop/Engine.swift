@@ -6,6 +6,8 @@ import RetryCore
 /// The loop is a role, not a thread. Whoever holds it runs `turn()`: a thread that blocks for a call of its own, if the
 /// role is free, else the engine's own thread. Everything but what is said to be guarded belongs to the holder.
 public final class Engine {
+    private static let maximumStartsInOneTurn = 64
+
     /// Guards what stands below it; never held around a callback.
     private let lock: OpaquePointer
     private var commands: [Command] = []
@@ -503,12 +505,15 @@ public final class Engine {
 
     // MARK: - Transfers
 
-    /// Begins the attempts whose turn it is.
+    /// Begins attempts whose turn it is; not so many that the timers of others would have to wait for long.
     private func startWaiting() {
-        while let call = starting.next(settings) {
+        for _ in 0..<Self.maximumStartsInOneTurn {
+            guard let call = starting.next(settings) else { return }
             call.isQueued = false
+            readClock()
             begin(call)
         }
+        hasMoreToDo = true
     }
 
     private func begin(_ call: Call) {

@@ -64,6 +64,7 @@ final class Transfer {
     /// choosing, since the first one was dead: that is not for it to decide (B13).
     func maySend() -> Bool {
         open()
+        touch()
         sendings += 1
         wasVetoed = sendings > 1
         return !wasVetoed
@@ -145,8 +146,9 @@ final class Transfer {
         if exhausted { localFailure = .exhausted }
     }
 
+    /// Something moves, at this very moment: the turn of the loop may have begun long ago, and no timeout is early (M5).
     func touch() {
-        lastActivity = call.engine.now
+        lastActivity = call.engine.clock.monotonic.nanoseconds
     }
 
     /// Bytes that the kernel drains to the peer count as moving (M1).
