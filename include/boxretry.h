@@ -191,6 +191,11 @@ enum {
 /**
  * A request: to be sent by a client, or what an outcome is about. A client copies all of it.
  * The caller owns it, and it need only live as long as the function runs that it is given to.
+ *
+ * A client refuses what could end a line, and so smuggle in something else, and sends nothing then: a method is a token of
+ * at most 32 characters; the URL is http or https, at most 65536 bytes without white space and control characters, and
+ * must be there; a header's name is a token of at most 256 characters, its value has no control character but the tab; all
+ * headers together are at most 1000000 bytes. Content-Length, Transfer-Encoding and Expect are the library's to write.
  */
 typedef struct boxretry_request {
   size_t struct_size;
@@ -207,14 +212,15 @@ typedef struct boxretry_request {
   /* What follows is for clients. Where it is 0 or NULL, the client's own setting holds. */
   const boxretry_timeouts *timeouts;
   const boxretry_strategy *strategy; /* retained */
-  int64_t deadline_ms;   /* over all attempts and waits; BOXRETRY_NO_TIMEOUT: none. A wait that would reach it
+  int64_t deadline_ms; /* 0 or more; over all attempts and waits; BOXRETRY_NO_TIMEOUT: none. A wait that would reach it
                                         is not begun (B11) */
-  size_t body_limit;     /* bytes of a 2xx response's body; a longer one ends the call (RESPONSE_TOO_LARGE) */
-  boxretry_queue *queue; /* where the call goes when it has ended (retained); or: */
-  void (*on_complete)(void *context, boxretry_call *call); /* runs on the loop when the call has ended. It must not
-                                                              block, and `call` lives until it returns */
-  void *on_complete_context;
-  boxretry_cancel *cancel; /* a switch that ends the call; retained */
+  size_t body_limit;   /* bytes of a 2xx response's body; a longer one ends the call (RESPONSE_TOO_LARGE) */
+  boxretry_queue *queue;                                   /* where the call goes when it has ended (retained); or: */
+  void (*on_complete)(void *context, boxretry_call *call); /* runs on the loop, once, when the call has ended,
+                                                              also a freed one. It must not block, and `call` lives
+                                                              until it returns. perform() looks at neither of the two */
+  void *on_complete_context;                               /* yours */
+  boxretry_cancel *cancel;                                 /* a switch that ends the call; retained */
 } boxretry_request;
 
 #define BOXRETRY_REQUEST_INIT                                                                                          \
@@ -439,7 +445,8 @@ typedef struct boxretry_strategy_callbacks {
      2^31 - 1 as that. NULL: Retry-After, else the backoff, as in Box's strategy with its defaults. */
   void (*retry_after)(void *context, const boxretry_outcome *outcome, int32_t attempt_number, double *delay);
 
-  /* Called once, when the last use of the strategy is over, on the thread that ends it. NULL: nothing to do. */
+  /* Called once, when the last use of the strategy is over, on the thread that ends it; with a client, that may be one of
+     its own, shortly after boxretry_client_free(). NULL: nothing to do. */
   void (*context_free)(void *context);
 } boxretry_strategy_callbacks;
 
@@ -716,7 +723,7 @@ typedef struct boxretry_client_options {
   size_t struct_size;
   const boxretry_strategy *strategy; /* NULL: Box's, with its defaults. Retained */
   const boxretry_timeouts *timeouts; /* NULL: the defaults */
-  int64_t deadline_ms;               /* of each call; 0 or BOXRETRY_NO_TIMEOUT: none */
+  int64_t deadline_ms;               /* of each call; 0 or more; 0 or BOXRETRY_NO_TIMEOUT: none */
   const char *user_agent;            /* NULL: "boxretry/" and the version */
   const char *ca_file;              /* certificates in PEM form that are trusted instead of the system's; NULL: these */
   const char *proxy;                /* for BOXRETRY_PROXY_GIVEN: its URL */
@@ -728,7 +735,7 @@ typedef struct boxretry_client_options {
   size_t body_limit;                /* bytes of a 2xx response's body; 0: 256 MiB */
   size_t error_body_limit;          /* bytes of any other response's body; the rest is cut off; 0: 1 MiB (B15) */
   void (*on_event)(void *context, const boxretry_event *event); /* runs on the loop, and must not block; NULL: none */
-  void *on_event_context;
+  void *on_event_context;                                       /* yours */
 } boxretry_client_options;
 
 #define BOXRETRY_CLIENT_OPTIONS_INIT                                                                                   \
@@ -772,7 +779,8 @@ boxretry_error boxretry_client_perform(boxretry_client *client, const boxretry_r
 boxretry_error boxretry_client_submit(boxretry_client *client, const boxretry_request *request, boxretry_call **out);
 
 /**
- * Cancels all calls, refuses new ones (CLOSED), and waits until every call has had its end.
+ * Cancels all calls, refuses new ones (CLOSED), and waits until every call has had its end, callbacks included.
+ * `timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT.
  *
  * INVALID_ARGUMENT, OUT_OF_MEMORY, WAIT_TIMEOUT, IN_CALLBACK, FORKED. Any thread.
  */
@@ -828,7 +836,8 @@ void boxretry_call_free(boxretry_call *call);
 /* =====================================================================================================================
  * Response: what a call has come to
  *
- * Strings and bytes belong to the response, and live as long as it does. NULL is accepted everywhere, and is nothing.
+ * Strings and bytes belong to the response, and live as long as it does. NULL is accepted, and is nothing, wherever no
+ * boxretry_error is given; boxretry_response_error() says INVALID_ARGUMENT to it, and to a response from before a fork().
  * ================================================================================================================== */
 
 /** How the call ended: OK for any response, also 503; else CANCELLED, DEADLINE, a cause (RESOLVE, …), … */
@@ -843,10 +852,10 @@ const char *boxretry_response_header(const boxretry_response *response, const ch
 /** How many header lines there are. */
 size_t boxretry_response_header_count(const boxretry_response *response);
 
-/** One of the header lines. INVALID_ARGUMENT. */
+/** One of the header lines, from 0. INVALID_ARGUMENT, FORKED. */
 boxretry_error boxretry_response_header_at(const boxretry_response *response, size_t index, boxretry_header *out);
 
-/** The body: never NULL, and `length` (which may be NULL) bytes long; a NUL stands behind it. */
+/** The body: never NULL (for NULL it is empty), and `length` (which may be NULL) bytes long; a NUL stands behind it. */
 const void *boxretry_response_body(const boxretry_response *response, size_t *length);
 
 /** Whether the body was cut off at `error_body_limit`. */
@@ -887,7 +896,7 @@ boxretry_error boxretry_attempt_init(boxretry_attempt *attempt, size_t struct_si
 /** How many attempts there were. */
 size_t boxretry_response_attempt_count(const boxretry_response *response);
 
-/** One of the attempts, from 0. INVALID_ARGUMENT. */
+/** One of the attempts, from 0. INVALID_ARGUMENT, FORKED. */
 boxretry_error boxretry_response_attempt(const boxretry_response *response, size_t index, boxretry_attempt *out);
 
 /** Ends a response. NULL is accepted. Anywhere. */
@@ -902,11 +911,14 @@ void boxretry_response_free(boxretry_response *response);
 /** Makes a queue. INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED. Free with boxretry_queue_free(). Any thread. */
 boxretry_error boxretry_queue_new(boxretry_queue **out);
 
-/** A descriptor that is readable while the queue holds ended calls: poll it, but do not read it. -1 for NULL. Any thread. */
+/**
+ * A descriptor that is readable while the queue holds ended calls: poll it, but do not read it. -1 for NULL.
+ * Any thread.
+ */
 int boxretry_queue_fd(const boxretry_queue *queue);
 
 /**
- * Takes at most `capacity` ended calls, in the order in which they ended, and waits so long for the first one.
+ * Takes at most `capacity` (1 or more) ended calls, in the order in which they ended, and waits so long for the first one.
  * The number of calls; 0 after the time is up, and on an error (the detail says which). They are the very calls that
  * boxretry_client_submit() gave: free each once. A call that has been freed does not come. Any thread; not in callbacks
  * unless timeout_ms is 0.

@@ -69,7 +69,7 @@ NUMBERS = {
     "boxretry_request.body_length": Rule("bytes"),
     "boxretry_request.retry_safety": _one_of("BOXRETRY_SAFETY_"),
     "boxretry_request.reserved": Rule("0", 0, 0),
-    "boxretry_request.deadline_ms": Rule("over all attempts and waits; BOXRETRY_NO_TIMEOUT: none", 0),
+    "boxretry_request.deadline_ms": Rule("0 or more; over all attempts and waits; BOXRETRY_NO_TIMEOUT: none", 0),
     "boxretry_request.body_limit": Rule("bytes of a 2xx response's body", 0, MOST_BYTES),
     f"boxretry_request.body_length{OF_A_CLIENT}": Rule("bytes", 0, MOST_BYTES),
     "boxretry_timeouts.timeout_interval_for_request_ms": Rule("1 or more", 1),
@@ -114,7 +114,7 @@ NUMBERS = {
     "boxretry_clock_now.timeline": _one_of("BOXRETRY_TIMELINE_"),
     "boxretry_clock_sleep.seconds": Rule("`seconds` (0 to 2^31 - 1)", 0, LONGEST_DELAY),
     "boxretry_clock_wait_for_timer.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
-    "boxretry_client_options.deadline_ms": Rule("of each call; 0 or BOXRETRY_NO_TIMEOUT: none", 0),
+    "boxretry_client_options.deadline_ms": Rule("of each call; 0 or more; 0 or BOXRETRY_NO_TIMEOUT: none", 0),
     "boxretry_client_options.proxy_mode": _one_of("BOXRETRY_PROXY_"),
     "boxretry_client_options.max_total_attempts": Rule("1 to 1000000; 0: 1000 (B14)", 1, 1000000, zero=True),
     "boxretry_client_options.max_transfers": Rule("1 to 100000; 0: 512", 1, 100000, zero=True),
@@ -126,7 +126,7 @@ NUMBERS = {
     "boxretry_call_wait.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
     "boxretry_response_header_at.index": Rule("One of the header lines", *NONE),
     "boxretry_response_attempt.index": Rule("One of the attempts, from 0", 0, 0),
-    "boxretry_queue_take.capacity": Rule("at most `capacity` ended calls", 1, MOST_BYTES),
+    "boxretry_queue_take.capacity": Rule("at most `capacity` (1 or more) ended calls", 1, MOST_BYTES),
     "boxretry_queue_take.timeout_ms": Rule("0 after the time is up", 0),
 }
 
@@ -156,7 +156,7 @@ MAY_BE_NULL = {
     "boxretry_request.timeouts": "",
     "boxretry_request.strategy": "",
     "boxretry_request.queue": "where the call goes when it has ended (retained); or:",
-    "boxretry_request.on_complete": "runs on the loop when the call has ended",
+    "boxretry_request.on_complete": "runs on the loop, once, when the call has ended",
     "boxretry_request.on_complete_context": "",
     "boxretry_request.cancel": "a switch that ends the call",
     "boxretry_client_options.strategy": "NULL: Box's, with its defaults",
@@ -254,8 +254,8 @@ ONLY_FOR_CLIENTS = {
 
 MAY_ANSWER_NULL = {
     "boxretry_response_header": "NULL if there is none",
-    "boxretry_response_url": "NULL is accepted everywhere, and is nothing",
-    "boxretry_response_user_pointer": "NULL is accepted everywhere, and is nothing",
+    "boxretry_response_url": "NULL is accepted, and is nothing, wherever no",
+    "boxretry_response_user_pointer": "NULL is accepted, and is nothing, wherever no",
     "boxretry_call_take_response": "else NULL",
     "boxretry_call_user_pointer": "NULL for NULL",
 }
@@ -263,9 +263,6 @@ MAY_ANSWER_NULL = {
 
 ONLY_DETAIL = {"boxretry_queue_take"}
 """The functions that answer 0 when they fail, and say why in the error detail alone."""
-
-UNSAID = {"boxretry_response_header_at": {"FORKED"}, "boxretry_response_attempt": {"FORKED"}}
-"""Errors that a function's own comment should name, as the conventions at the top of the header have them."""
 
 ANSWER_IF_FORKED = {
     "boxretry_response_error": 1,  # INVALID_ARGUMENT; the header does not say which

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from facts import MAY_ANSWER_NULL, MAY_BE_NULL, NUMBERS, OF_A_CLIENT, TEXTS, UNSAID
+from facts import MAY_ANSWER_NULL, MAY_BE_NULL, NUMBERS, OF_A_CLIENT, TEXTS
 from header import Function, read_header
 from hostile import places
 
@@ -56,15 +56,9 @@ def test_comment_lists_the_errors(function: Function) -> None:
 def test_comment_lists_what_goes_with_its_arguments(function: Function) -> None:
     """Given a handle that goes in, FORKED is among the errors."""
     handles = [p for p in function.parameters if p.type.name in HEADER.handles]
-    errors = HEADER.documented_errors(function) | UNSAID.get(function.name, set())
+    errors = HEADER.documented_errors(function)
     if any(p.type.pointers == 1 for p in handles):
         assert "FORKED" in errors
-
-
-@pytest.mark.parametrize("name", UNSAID)
-def test_what_is_unsaid_is_not_said(name: str) -> None:
-    """Given an error that the tests think the comment lacks, it does: else its row in UNSAID is to go."""
-    assert not UNSAID[name] & HEADER.documented_errors(FUNCTIONS[name])
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from arguments import Arguments
-from facts import ANSWER_IF_VALID, MAY_ANSWER_NULL, ONLY_DETAIL, UNSAID
+from facts import ANSWER_IF_VALID, MAY_ANSWER_NULL, ONLY_DETAIL
 from header import Function, read_header
 from hostile import Case, Override, Place, cases, is_wrong
 from isolated import ChildDied, run_in_child
@@ -107,7 +107,7 @@ def check(arguments: Arguments, case: Case) -> str | None:
         return "INVALID_ARGUMENT, and the error detail says nothing of it"
     if len(case) == 1 and is_wrong(case) and name_of(case[0].place) not in detail:
         return f"{answer}, and the error detail does not name what is wrong: {detail}"
-    documented = library.header.documented_errors(function) | UNSAID.get(function.name, set())
+    documented = library.header.documented_errors(function)
     if answer.replace("BOXRETRY_ERROR_", "") not in documented:
         return f"{answer}, which its comment in the header does not name"
     if not case:

@@ -1,4 +1,4 @@
-"""The program in README.md."""
+"""The programs in README.md."""
 
 from __future__ import annotations
 
@@ -13,11 +13,20 @@ class Response(NamedTuple):
     headers: dict[str, str]
 
 
-def test_the_program_in_the_readme_runs() -> None:
-    (program,) = re.findall(r"^```python\n(.*?)^```$", (PACKAGE / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+PROGRAMS = re.findall(r"^```python\n(.*?)^```$", (PACKAGE / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+
+
+def test_the_program_with_a_transport_of_its_own_runs() -> None:
     names: dict[str, Any] = {}
-    exec(program, names)
+    exec(PROGRAMS[0], names)
 
     responses = iter([Response(503, {"retry-after": "0"}), Response(429, {"Retry-After": "0"}), Response(200, {})])
     assert names["get"](lambda: next(responses)).status == 200
     assert names["get"](lambda: Response(404, {})).status == 404
+
+
+def test_the_program_that_lets_the_library_send_runs(server: Any) -> None:
+    names: dict[str, Any] = {"url": server.url("/echo", id=server.new_id())}
+    exec(PROGRAMS[1], names)
+    assert names["response"].status == 200
+    assert names["data"]["method"] == "GET"
