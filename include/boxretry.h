@@ -780,6 +780,7 @@ boxretry_error boxretry_client_submit(boxretry_client *client, const boxretry_re
 
 /**
  * Cancels all calls, refuses new ones (CLOSED), and waits until every call has had its end, callbacks included.
+ * A custom strategy's callback that is still running finishes by itself; its `context_free` says when.
  * `timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT.
  *
  * INVALID_ARGUMENT, OUT_OF_MEMORY, WAIT_TIMEOUT, IN_CALLBACK, FORKED. Any thread.

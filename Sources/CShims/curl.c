@@ -196,6 +196,12 @@ bool shim_easy_prepare(CURL *easy, const shim_attempt *attempt, void *transfer) 
   return ok;
 }
 
+long shim_easy_status(CURL *easy) {
+  long status = 0;
+  curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+  return status;
+}
+
 long shim_easy_connects(CURL *easy) {
   long connects = 0;
   curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects);

@@ -123,10 +123,28 @@ import Testing
     }
 
     @Test("response headers are bounded in number and in bytes") func headerLimits() throws {
-        let many = try Scene(.status(200, "A: 1", "B: 2", "C: 3")).perform { $0.maxHeaderLines = 3 }
+        let many = try Scene(.status(200, "A: 1", "B: 2", "C: 3")).perform { $0.maxHeaderLines = 2 }
         #expect(many.ending == .local(.responseTooLarge))
         let large = try Scene(.status(200, "A: 1234567890")).perform { $0.maxHeaderBytes = 20 }
         #expect(large.ending == .local(.responseTooLarge))
+    }
+
+    @Test("a header that looks like a status line is a header, and so is one that is folded") func oddHeaders() throws {
+        let odd = try Scene(.status(200, "HTTP/9: 503 y", "A: b", " c", "Empty:", "\td", body: "x")).perform()
+        #expect(odd.status == 200 && odd.records.count == 1)
+        var lines: [String] = []
+        odd.headerList.forEach { lines.append(String(cString: $0) + "=" + String(cString: $1)) }
+        #expect(lines == ["HTTP/9=503 y", "A=b c", "Empty=d"])
+    }
+
+    @Test("trailers are no headers, and have their limits") func trailers() throws {
+        let body: [(Double, Script.Event)] = [
+            (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .body("x")), (0, .head("HTTP/1.1 503: t\r\n")),
+        ]
+        let result = try Scene(Script(events: body + [(0, .end(.response))])).perform()
+        #expect(result.status == 200 && result.headerList.count == 0)
+        let endless = body + (0..<2_000).map { _ in (0, .head("T: x\r\n")) }
+        #expect(try Scene(Script(events: endless)).perform().ending == .local(.responseTooLarge))
     }
 
     @Test("events tell each step") func events() throws {

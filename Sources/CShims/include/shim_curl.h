@@ -57,6 +57,9 @@ typedef struct shim_attempt {
 /* Sets up a handle (new, or used before) for an attempt. False: out of memory, or an option that this libcurl lacks. */
 bool shim_easy_prepare(CURL *easy, const shim_attempt *attempt, void *transfer);
 
+/* The status of the last status line; 0 if there was none. */
+long shim_easy_status(CURL *easy);
+
 /* How many connections the transfer opened (0: it used one that there was). */
 long shim_easy_connects(CURL *easy);
 

@@ -33,13 +33,20 @@ public final class CompletionQueue {
     func put(_ call: Call) -> Bool {
         shim_monitor_lock(monitor)
         let isOpen = !isClosed
-        if isOpen {
+        if isOpen, !call.isGone {
             if first == calls.count { shim_eventfd_signal(eventfd) }
             calls.append(call)
             shim_monitor_wake_all(monitor)
         }
         shim_monitor_unlock(monitor)
         return isOpen
+    }
+
+    /// Passes over the calls at its front that nobody will ask for.
+    func tidy() {
+        shim_monitor_lock(monitor)
+        dropAbandoned()
+        shim_monitor_unlock(monitor)
     }
 
     /// Takes no further calls, and gives those to `body` that nobody else knows of.

@@ -33,11 +33,18 @@ public final class RequestCopy {
         self.bodyLength = bodyLength
         hasEmptyBody = body == nil && RequestChecks.expectsBody(method: method)
         let bodyCopy = body.flatMap { shim_copy_bytes($0, bodyLength) }
-        // If there is no memory, what was copied so far is lost: a price for simplicity that is never paid twice.
-        guard let methodCopy = shim_copy_string(method), let urlCopy = shim_copy_string(url),
-            let pairs = Self.copy(list), let lines = Self.lines(list, hasBody: body != nil || hasEmptyBody),
-            body == nil || bodyCopy != nil
-        else { return nil }
+        let methodCopy = shim_copy_string(method)
+        let urlCopy = shim_copy_string(url)
+        let pairs = Self.copy(list)
+        let lines = Self.lines(list, hasBody: body != nil || hasEmptyBody)
+        guard let methodCopy, let urlCopy, let pairs, let lines, body == nil || bodyCopy != nil else {
+            shim_free(methodCopy)
+            shim_free(urlCopy)
+            Self.free(pairs, list.count)
+            curl_slist_free_all(lines)
+            shim_free(bodyCopy)
+            return nil
+        }
         self.method = methodCopy
         self.url = urlCopy
         self.pairs = pairs
@@ -49,8 +56,7 @@ public final class RequestCopy {
     deinit {
         shim_free(method)
         shim_free(url)
-        for index in 0..<2 * headerCount { shim_free(UnsafeMutableRawPointer(mutating: pairs?[index])) }
-        shim_free(pairs)
+        Self.free(pairs, headerCount)
         curl_slist_free_all(headerLines)
         shim_free(body)
         shim_free(description)
@@ -74,11 +80,21 @@ public final class RequestCopy {
         guard let pairs = memory?.bindMemory(to: UnsafePointer<CChar>?.self, capacity: max(count, 1)) else {
             return nil
         }
+        for index in 0..<count { pairs[index] = nil }
         for index in 0..<count {
-            guard let copy = shim_copy_string(list.pairs?[index]) else { return nil }
+            guard let copy = shim_copy_string(list.pairs?[index]) else {
+                free(pairs, list.count)
+                return nil
+            }
             pairs[index] = UnsafePointer(copy)
         }
         return pairs
+    }
+
+    private static func free(_ pairs: UnsafeMutablePointer<UnsafePointer<CChar>?>?, _ count: Int) {
+        guard let pairs else { return }
+        for index in 0..<2 * count { shim_free(UnsafeMutableRawPointer(mutating: pairs[index])) }
+        shim_free(pairs)
     }
 
     /// As libcurl's list, with what keeps libcurl from adding headers of its own. Nil if there is no memory.

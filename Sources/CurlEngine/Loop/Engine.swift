@@ -143,9 +143,13 @@ public final class Engine {
 
     /// Nobody will ask for this call any more: it is cancelled, and comes to no queue.
     public func abandon(_ call: Call) {
-        shim_monitor_lock(lock)
-        call.isAbandoned = true
-        shim_monitor_unlock(lock)
+        let unread: CallResult? = locked {
+            call.isAbandoned = true
+            defer { call.result = nil }
+            return call.result
+        }
+        _ = unread  // Goes without the lock.
+        if case .queue(let queue) = call.delivery { queue.tidy() }
         cancel(call)
     }
 
@@ -379,7 +383,7 @@ public final class Engine {
             call.decision = try? call.retryLoop.next(call.outcome, clock: clock)
             return decided(call)
         }
-        if !pool.decide(call) { perform(call.machine.decided(nil), call) }
+        if !pool.decide(call) { perform(call.machine.failed(.exhausted), call) }
     }
 
     /// On a thread of the pool. The loop leaves the call alone until it is told.

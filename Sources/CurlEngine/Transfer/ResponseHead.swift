@@ -21,7 +21,9 @@ struct ResponseHead {
         // The first line is the status line.
         var start = (0..<bytes.count).first { data[$0] == Self.newline }.map { $0 + 1 } ?? bytes.count
         for end in start..<bytes.count where data[end] == Self.newline {
-            if let (name, value) = Self.cut(data, start, end) {
+            if Self.isBlank(data[start]), start < end, count > 0 {
+                fold(data, start, end)
+            } else if let (name, value) = Self.cut(data, start, end) {
                 pairs[2 * count] = UnsafePointer(name)
                 pairs[2 * count + 1] = UnsafePointer(value)
                 count += 1
@@ -29,6 +31,27 @@ struct ResponseHead {
             start = end + 1
         }
     }
+
+    /// A line that begins with a blank goes on with the value before it, after one blank (RFC 9112, 5.2).
+    private func fold(_ data: UnsafeMutablePointer<CChar>, _ start: Int, _ end: Int) {
+        guard let pairs, let value = pairs[2 * count - 1] else { return }
+        var last = end
+        while last > start, Self.isSpace(data[last - 1]) { last -= 1 }
+        let valueStart = value - UnsafePointer(data)
+        let valueEnd = valueStart + shim_length(value)
+        var first = start
+        while first < last, Self.isSpace(data[first]) { first += 1 }
+        guard first < last else { return }
+        var target = valueEnd
+        if valueEnd > valueStart {
+            data[target] = 0x20
+            target += 1
+        }
+        for index in first..<last { data[target + index - first] = data[index] }
+        data[target + last - first] = 0
+    }
+
+    private static func isBlank(_ byte: CChar) -> Bool { byte == 0x20 || byte == 0x09 }
 
     private static let newline = CChar(bitPattern: UInt8(ascii: "\n"))
 

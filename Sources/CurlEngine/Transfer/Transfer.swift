@@ -31,7 +31,9 @@ final class Transfer {
     private var unsentBytes: Int32 = 0
 
     private var headerLines = 0
-    /// Between the first header line and the empty one.
+    private var headerBytes = 0
+    private var expectsStatusLine = true
+    /// Up to the empty line.
     private(set) var isReadingHead = true
 
     init(call: Call, now: Int64) {
@@ -72,21 +74,27 @@ final class Transfer {
 
     func receive(header line: UnsafePointer<CChar>, _ count: Int) -> Bool {
         touch()
-        if let status = Self.status(line, count) {
+        if expectsStatusLine {
             // A new message. What a 1xx response had is not the final one's (B7).
+            expectsStatusLine = false
+            isReadingHead = true
             head.count = 0
             headerLines = 0
-            isReadingHead = true
-            self.status = status
+            headerBytes = count
+            status = easy.map { Int32(clamping: shim_easy_status($0)) } ?? Self.status(line, count) ?? 0
+        } else if isReadingHead, count <= 2 {
+            isReadingHead = false
+            expectsStatusLine = (100..<200).contains(status)
+        } else {
+            // A header; or, behind the body, a trailer, which is none (RFC 9110, 6.5.1), but has its limits too.
+            headerLines += 1
+            headerBytes += count
         }
-        // What comes behind the body is no header (RFC 9110, 6.5.1).
-        guard isReadingHead else { return true }
-        headerLines += 1
-        if count <= 2 { isReadingHead = false }
-        guard headerLines <= call.settings.maxHeaderLines, head.count + count <= call.settings.maxHeaderBytes else {
+        guard headerLines <= call.settings.maxHeaderLines, headerBytes <= call.settings.maxHeaderBytes else {
             localFailure = .responseTooLarge
             return false
         }
+        guard isReadingHead else { return true }
         guard shim_buffer_append(&head, line, count) else {
             localFailure = .outOfMemory
             return false
@@ -94,7 +102,7 @@ final class Transfer {
         return true
     }
 
-    /// The status, if the line is a status line.
+    /// The status in a status line, for transports that do not know it.
     private static func status(_ line: UnsafePointer<CChar>, _ count: Int) -> Int32? {
         var text = ByteCursor(start: UnsafeRawPointer(line).assumingMemoryBound(to: UInt8.self), count: count)
         guard text.take("HTTP/") else { return nil }

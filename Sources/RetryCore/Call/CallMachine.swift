@@ -107,6 +107,11 @@ public struct CallMachine {
         state == .ended ? .none : end(.cancelled)
     }
 
+    /// Something on this machine has failed outside of an attempt.
+    public mutating func failed(_ failure: LocalFailure) -> Action {
+        state == .ended ? .none : end(.local(failure))
+    }
+
     /// The call's deadline has passed.
     public mutating func deadlinePassed() -> Action {
         state == .ended ? .none : end(.deadline)
