@@ -202,12 +202,6 @@ long shim_easy_status(CURL *easy) {
   return status;
 }
 
-long shim_easy_connects(CURL *easy) {
-  long connects = 0;
-  curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects);
-  return connects;
-}
-
 const char *shim_easy_text(CURLcode code) {
   return curl_easy_strerror(code);
 }

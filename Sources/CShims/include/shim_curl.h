@@ -60,9 +60,6 @@ bool shim_easy_prepare(CURL *easy, const shim_attempt *attempt, void *transfer);
 /* The status of the last status line; 0 if there was none. */
 long shim_easy_status(CURL *easy);
 
-/* How many connections the transfer opened (0: it used one that there was). */
-long shim_easy_connects(CURL *easy);
-
 /* What a code means. Static. */
 const char *shim_easy_text(CURLcode code);
 

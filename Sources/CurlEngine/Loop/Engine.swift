@@ -41,7 +41,6 @@ public final class Engine {
         public var attempts: Int64 = 0
         public var retries: Int64 = 0
         public var reconnects: Int64 = 0
-        public var connections: Int64 = 0
     }
 
     enum Command {
@@ -159,10 +158,6 @@ public final class Engine {
 
     public var currentStats: Stats {
         locked { stats }
-    }
-
-    public func isDone(_ call: Call) -> Bool {
-        locked { call.isDone }
     }
 
     /// The call's result, once: whoever asks first gets it, if the call has ended.
