@@ -131,7 +131,10 @@ typedef int32_t boxretry_error;
   X(BOXRETRY_ERROR_TIMEOUT_IDLE, 19, "timeout_idle", "nothing moved for the request timeout")                          \
   X(BOXRETRY_ERROR_TIMEOUT_RESOURCE, 20, "timeout_resource", "the attempt took longer than the resource timeout")      \
   X(BOXRETRY_ERROR_RESPONSE_TOO_LARGE, 21, "response_too_large", "the response is larger than a limit of the caller")  \
-  X(BOXRETRY_ERROR_SETTING, 22, "setting", "a setting cannot be used on this machine, such as a CA file")
+  X(BOXRETRY_ERROR_SETTING, 22, "setting", "a setting cannot be used on this machine, such as a CA file")              \
+  X(BOXRETRY_ERROR_SOURCE, 23, "source", "the body of the request could not be read")                                  \
+  X(BOXRETRY_ERROR_SINK, 24, "sink", "the body of the response could not be put where it was to go")                   \
+  X(BOXRETRY_ERROR_TOO_MANY_REDIRECTS, 25, "too_many_redirects", "there were more redirects than are followed")
 /* clang-format on */
 
 /** Makes one enum constant of a row of one of the tables. */
@@ -183,14 +186,140 @@ typedef struct boxretry_header {
 
 /** Whether a request may be sent again although the server may have acted on it (B12). */
 enum {
-  BOXRETRY_SAFETY_BY_METHOD = 0, /* POST and PATCH may not, all others may */
-  BOXRETRY_SAFETY_SAFE = 1,      /* it may, whatever its method (it has an idempotency key, say) */
+  BOXRETRY_SAFETY_BY_METHOD = 0, /* POST and PATCH may not, all others may, and whatever has an idempotency key */
+  BOXRETRY_SAFETY_SAFE = 1,      /* it may, whatever its method */
   BOXRETRY_SAFETY_UNSAFE = 2     /* it may not, whatever its method */
 };
 
+/** What versions of HTTP are spoken. */
+enum {
+  BOXRETRY_HTTP_DEFAULT = 0,           /* of a request: as its client does; of a client: HTTP_2 */
+  BOXRETRY_HTTP_1_1 = 1,               /* only HTTP/1.1 */
+  BOXRETRY_HTTP_2 = 2,                 /* HTTP/2 over TLS where the server offers it, else HTTP/1.1 */
+  BOXRETRY_HTTP_2_PRIOR_KNOWLEDGE = 3 /* HTTP/2 at once, also without TLS */
+};
+
+/** A flag for which there is also the client's own setting. */
+enum { BOXRETRY_SWITCH_DEFAULT = 0, BOXRETRY_SWITCH_ON = 1, BOXRETRY_SWITCH_OFF = -1 };
+
+/** For max_redirects: none is followed; the response that redirects is the call's response. */
+#define BOXRETRY_NO_REDIRECTS (-1)
+
+/** For idempotency_key: one is made for the call. */
+#define BOXRETRY_IDEMPOTENCY_KEY_RANDOM ""
+
+/** Where the body of a request comes from. */
+enum {
+  BOXRETRY_SOURCE_FILE = 1,       /* `path` */
+  BOXRETRY_SOURCE_DESCRIPTOR = 2, /* `descriptor`, which is duplicated; its own position is neither used nor moved */
+  BOXRETRY_SOURCE_CALLBACK = 3,   /* `read` */
+  BOXRETRY_SOURCE_MULTIPART = 4   /* `parts`, as multipart/form-data */
+};
+
+/** What a `read` callback's `count` is preset to: a callback that leaves it so has failed. */
+#define BOXRETRY_READ_FAILED (-1)
+/** What a `read` callback answers if it has nothing at the moment: boxretry_call_resume() lets it be asked again. */
+#define BOXRETRY_READ_PAUSE (-2)
+
+/** A part of a multipart body. Stands in arrays: no struct_size. What is NULL is not sent. */
+typedef struct boxretry_part {
+  const char *name;               /* of the form's field; required */
+  const char *file_name;          /* that the server is told; NULL with `path`: the last part of the path */
+  const char *content_type;       /* NULL: libcurl guesses from the file's name */
+  const boxretry_header *headers; /* further ones of this part */
+  size_t header_count;            /* at most 64 */
+  const void *data;               /* what it consists of, or: */
+  size_t data_length;             /* bytes */
+  const char *path;               /* the file that it consists of; read while it is sent */
+} boxretry_part;
+
 /**
- * A request: to be sent by a client, or what an outcome is about. A client copies all of it.
- * The caller owns it, and it need only live as long as the function runs that it is given to.
+ * A body that does not lie in memory as a whole. Callbacks run on the loop, one at a time, and must not block; `call` is
+ * the call, for boxretry_call_resume() and boxretry_call_cancel(), and lives until the call has ended.
+ */
+typedef struct boxretry_body_source {
+  size_t struct_size;
+  int32_t kind;       /* BOXRETRY_SOURCE_… */
+  int32_t descriptor; /* of a regular file, open for reading */
+  const char *path;   /* of a regular file; opened anew for each attempt */
+  int64_t offset;     /* of its first byte in the file or descriptor; 0 or more */
+  int64_t length;     /* bytes; -1: up to the file's end, or, of a callback, unknown (sent in chunks) */
+
+  /* Writes at most `capacity` bytes to `buffer`, and to *count how many; 0: that was all. Or BOXRETRY_READ_PAUSE. */
+  void (*read)(void *context, boxretry_call *call, void *buffer, size_t capacity, int64_t *count);
+  /* Goes back to the first byte and writes 1 to *done, which is preset to 0. NULL: the body can be sent once (R3). */
+  void (*rewind)(void *context, int32_t *done);
+  void (*context_free)(void *context); /* once, when the call has no more use for it; NULL: nothing to do */
+  void *context;                       /* yours */
+
+  const boxretry_part *parts;
+  size_t part_count; /* 1 to 1000 */
+} boxretry_body_source;
+
+#define BOXRETRY_BODY_SOURCE_INIT                                                                                      \
+  { sizeof(boxretry_body_source), 0, -1, NULL, 0, -1, NULL, NULL, NULL, NULL, NULL, 0 }
+
+/** Does what BOXRETRY_BODY_SOURCE_INIT does. INVALID_ARGUMENT. Any thread. */
+boxretry_error boxretry_body_source_init(boxretry_body_source *source, size_t struct_size);
+
+/** Where the body of a response goes. */
+enum {
+  BOXRETRY_SINK_FILE = 1,    /* `path`: written beside it, and renamed when whole; permissions of a file that was there
+                                are kept */
+  BOXRETRY_SINK_CALLBACK = 2 /* `write` */
+};
+
+/** What a `write` callback answers. It is preset to FAILED, which ends the call (SINK). */
+enum {
+  BOXRETRY_WRITE_FAILED = 0,
+  BOXRETRY_WRITE_TAKEN = 1,
+  BOXRETRY_WRITE_PAUSE = 2 /* nothing was taken: the same comes again after boxretry_call_resume() */
+};
+
+/**
+ * Where the body of a response goes, if not to memory: that of a 2xx response which the strategy does not retry. All
+ * others go to the response's own memory (B15). Callbacks are as with boxretry_body_source.
+ *
+ * When a delivery breaks off and the call is retried, a file starts again by itself.
+ */
+typedef struct boxretry_sink {
+  size_t struct_size;
+  int32_t kind;         /* BOXRETRY_SINK_… */
+  int32_t is_resumable; /* flag, for files: where the server gave a strong ETag, a retry asks for the rest alone, by Range
+                           and If-Range. Default: 0 */
+  const char *path;     /* of a regular file, or of none */
+
+  void (*write)(void *context, boxretry_call *call, const void *data, size_t length, int32_t *answer);
+  /* Forgets what was written, and writes 1 to *done, which is preset to 0. NULL: a delivery that broke off is not
+     retried (sink_cannot_restart). */
+  void (*restart)(void *context, int32_t *done);
+  void (*context_free)(void *context); /* once, when the call has no more use for it; NULL: nothing to do */
+  void *context;                       /* yours */
+} boxretry_sink;
+
+#define BOXRETRY_SINK_INIT                                                                                             \
+  { sizeof(boxretry_sink), 0, 0, NULL, NULL, NULL, NULL, NULL }
+
+/** Does what BOXRETRY_SINK_INIT does. INVALID_ARGUMENT. Any thread. */
+boxretry_error boxretry_sink_init(boxretry_sink *sink, size_t struct_size);
+
+/** How far the attempt under way has come, in bytes of bodies. */
+typedef struct boxretry_progress {
+  size_t struct_size;
+  int32_t attempt_number; /* from 1 */
+  int32_t reserved;       /* 0 */
+  int64_t sent;
+  int64_t send_total; /* -1: unknown */
+  int64_t received;   /* of the response; what a resumed download had before is among them */
+  int64_t receive_total;
+} boxretry_progress;
+
+/** A request just before it is sent, in the hands of a `before_attempt` hook. Lives until the hook returns. */
+typedef struct boxretry_sending boxretry_sending;
+
+/**
+ * A request: to be sent by a client, or what an outcome is about. A client copies all of it, but for what is said to be
+ * borrowed. The caller owns it, and it need only live as long as the function runs that it is given to.
  *
  * A client refuses what could end a line, and so smuggle in something else, and sends nothing then: a method is a token of
  * at most 32 characters; the URL is http or https, at most 65536 bytes without white space and control characters, and
@@ -207,26 +336,43 @@ typedef struct boxretry_request {
   size_t body_length;             /* bytes */
   void *user_pointer;             /* yours; shown to custom strategies, and kept with the call and its response */
   int32_t retry_safety;           /* BOXRETRY_SAFETY_… */
-  int32_t reserved;               /* 0 */
+  int32_t body_is_borrowed; /* flag: `body`, and the data of multipart parts, are not copied: they must stay as they are
+                               until the call has ended. Default: 0 */
 
   /* What follows is for clients. Where it is 0 or NULL, the client's own setting holds. */
   const boxretry_timeouts *timeouts;
   const boxretry_strategy *strategy; /* retained */
   int64_t deadline_ms; /* 0 or more; over all attempts and waits; BOXRETRY_NO_TIMEOUT: none. A wait that would reach it
                                         is not begun (B11) */
-  size_t body_limit;   /* bytes of a 2xx response's body; a longer one ends the call (RESPONSE_TOO_LARGE) */
+  size_t body_limit;   /* bytes of a 2xx response's body; a longer one ends the call (RESPONSE_TOO_LARGE). The client's
+                                        own limit is for memory, and for whatever comes compressed */
   boxretry_queue *queue;                                   /* where the call goes when it has ended (retained); or: */
   void (*on_complete)(void *context, boxretry_call *call); /* runs on the loop, once, when the call has ended,
                                                               also a freed one. It must not block, and `call` lives
                                                               until it returns. perform() looks at neither of the two */
   void *on_complete_context;                               /* yours */
   boxretry_cancel *cancel;                                 /* a switch that ends the call; retained */
+  const boxretry_body_source *body_source;                 /* in place of `body`; what it points to is copied */
+  const boxretry_sink *sink;                               /* NULL: memory */
+  void (*on_progress)(void *context, const boxretry_progress *progress); /* runs on the loop while bodies move, some
+                                                              times a second; it must not block. NULL: none */
+  void *on_progress_context;                                             /* yours */
+  void (*before_attempt)(void *context, boxretry_sending *sending);      /* runs on the loop each time before the
+                                                              request is sent, and may change its headers; it must not
+                                                              block. NULL: the client's */
+  void *before_attempt_context;                                          /* yours */
+  const char *idempotency_key; /* sent as a header, the same in all attempts, and makes the request safe to be sent again
+                                  (B12); 1 to 255 visible characters, or BOXRETRY_IDEMPOTENCY_KEY_RANDOM. NULL: none */
+  int32_t max_redirects;       /* 1 to 1000; or BOXRETRY_NO_REDIRECTS; 0: the client's */
+  int32_t compression;         /* BOXRETRY_SWITCH_…: ask for compressed responses, and unpack them */
+  int32_t http_version;        /* BOXRETRY_HTTP_… */
+  int32_t reserved;            /* 0 */
 } boxretry_request;
 
 #define BOXRETRY_REQUEST_INIT                                                                                          \
   {                                                                                                                    \
     sizeof(boxretry_request), NULL, NULL, NULL, 0, NULL, 0, NULL, BOXRETRY_SAFETY_BY_METHOD, 0, NULL, NULL, 0, 0,      \
-        NULL, NULL, NULL, NULL                                                                                         \
+        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0                                   \
   }
 
 /** Does what BOXRETRY_REQUEST_INIT does. `struct_size` is sizeof(boxretry_request). INVALID_ARGUMENT. Any thread. */
@@ -271,7 +417,7 @@ boxretry_error boxretry_request_init(boxretry_request *request, size_t struct_si
  * Why a decision is what it is: constant, value, name, text.
  *
  * Where several things stand against a retry that the flow allows (B3), the first of these is the reason: unsafe_request,
- * not_replayable, attempt_ceiling, retries_exhausted, retry_after_over_cap, deadline.
+ * not_replayable, sink_cannot_restart, attempt_ceiling, retries_exhausted, retry_after_over_cap, deadline.
  */
 #define BOXRETRY_REASON_MAP(X)                                                                                         \
   X(BOXRETRY_REASON_SUCCESS, 0, "success", "the response is a success or a redirect")                                  \
@@ -292,7 +438,9 @@ boxretry_error boxretry_request_init(boxretry_request *request, size_t struct_si
   X(BOXRETRY_REASON_NOT_REPLAYABLE, 12, "not_replayable", "the body of the request cannot be sent again")              \
   X(BOXRETRY_REASON_DEADLINE, 13, "deadline", "the deadline has passed, or would pass during the wait")                \
   X(BOXRETRY_REASON_ATTEMPT_CEILING, 14, "attempt_ceiling", "max_total_attempts is reached")                           \
-  X(BOXRETRY_REASON_CUSTOM, 15, "custom", "the custom strategy decided so")
+  X(BOXRETRY_REASON_CUSTOM, 15, "custom", "the custom strategy decided so")                                            \
+  X(BOXRETRY_REASON_SINK_CANNOT_RESTART, 16, "sink_cannot_restart",                                                    \
+    "a part of the body is with the caller, who cannot start again")
 /* clang-format on */
 
 enum { BOXRETRY_CAUSE_MAP(BOXRETRY_MAP_CONSTANT) };
@@ -689,13 +837,20 @@ enum {
   BOXRETRY_PROXY_GIVEN = 2 /* `proxy` */
 };
 
+/** Which of the two sources a client follows. */
+enum {
+  BOXRETRY_PRESET_BOX = 0,    /* Box's retry strategy, with its defaults */
+  BOXRETRY_PRESET_JANUARY = 1 /* no retry strategy */
+};
+
 /** What happens to a call. */
 enum {
   BOXRETRY_EVENT_ATTEMPT_BEGAN = 0,
   BOXRETRY_EVENT_ATTEMPT_ENDED = 1,   /* and it is decided what to do */
   BOXRETRY_EVENT_RECONNECT = 2,       /* the connection was dead: it is sent again at once on a new one (B13) */
   BOXRETRY_EVENT_RETRY_SCHEDULED = 3, /* the wait before the next attempt begins */
-  BOXRETRY_EVENT_CALL_ENDED = 4
+  BOXRETRY_EVENT_CALL_ENDED = 4,
+  BOXRETRY_EVENT_REDIRECTED = 5 /* the request goes on to another URL, within its attempt */
 };
 
 /** One event, for those who watch a client at work. It never has a header, a body or a secret in it. */
@@ -714,14 +869,14 @@ typedef struct boxretry_event {
   int32_t reserved;         /* 0 */
   double at_ms;             /* since the call began */
   const char *method;       /* of the request; lives as long as the callback runs */
-  const char *url;
+  const char *url;    /* where redirects have led so far */
   void *user_pointer; /* of the request */
 } boxretry_event;
 
 /** How a client works. What is 0 or NULL is as its comment says. */
 typedef struct boxretry_client_options {
   size_t struct_size;
-  const boxretry_strategy *strategy; /* NULL: Box's, with its defaults. Retained */
+  const boxretry_strategy *strategy; /* NULL: as `preset` says. Retained */
   const boxretry_timeouts *timeouts; /* NULL: the defaults */
   int64_t deadline_ms;               /* of each call; 0 or more; 0 or BOXRETRY_NO_TIMEOUT: none */
   const char *user_agent;            /* NULL: "boxretry/" and the version */
@@ -736,12 +891,32 @@ typedef struct boxretry_client_options {
   size_t error_body_limit;          /* bytes of any other response's body; the rest is cut off; 0: 1 MiB (B15) */
   void (*on_event)(void *context, const boxretry_event *event); /* runs on the loop, and must not block; NULL: none */
   void *on_event_context;                                       /* yours */
+  int32_t preset;                          /* BOXRETRY_PRESET_… */
+  int32_t http_version;                    /* BOXRETRY_HTTP_…; 0: HTTP/2 over TLS where the server offers it */
+  int32_t max_redirects;                   /* 1 to 1000; or BOXRETRY_NO_REDIRECTS; 0: 20 */
+  int32_t compression;                     /* BOXRETRY_SWITCH_…: ask for compressed responses, and unpack them; 0: off */
+  int32_t max_transfers_per_host;          /* attempts under way at once to one host and port; 1 to 100000; 0: no limit */
+  int32_t max_lookups;                     /* names looked up at once, of 8 hosts or more; 1 to 1000; 0: 64 */
+  const char *client_certificate;          /* a file in PEM form, with which the client shows who it is; NULL: none */
+  const char *client_key;                  /* the file with its key, in PEM form; NULL: the same file */
+  const char *client_key_password;         /* NULL: none */
+  const char *unix_socket;                 /* path of a socket that all connections are made to; NULL: none */
+  const char *const *secret_headers;       /* names of headers that, as Authorization and Cookie, never go to another
+                                              scheme, host or port than the request was for (T13) */
+  size_t secret_header_count;              /* at most 64 */
+  const char *idempotency_key_header;      /* NULL: "Idempotency-Key" */
+  void (*before_attempt)(void *context, boxretry_sending *sending); /* as that of a request; NULL: none */
+  void *before_attempt_context;                                     /* yours */
+  /* Runs on the loop before each sending, with libcurl's handle, on which it may set what the library has no option for;
+     docs/curl-options.md lists what is the library's to set. It must not block. NULL: none */
+  void (*on_transfer)(void *context, void *curl_easy);
+  void *on_transfer_context; /* yours */
 } boxretry_client_options;
 
 #define BOXRETRY_CLIENT_OPTIONS_INIT                                                                                   \
   {                                                                                                                    \
     sizeof(boxretry_client_options), NULL, NULL, 0, NULL, NULL, NULL, BOXRETRY_PROXY_ENVIRONMENT, 0, 0, 0, 0, 0, 0,    \
-        NULL, NULL                                                                                                     \
+        NULL, NULL, BOXRETRY_PRESET_BOX, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL  \
   }
 
 /** Does what BOXRETRY_CLIENT_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
@@ -825,6 +1000,12 @@ boxretry_error boxretry_call_wait(boxretry_call *call, int64_t timeout_ms);
 /** Ends a call with CANCELLED, unless it has ended already (K1). May be called again. NULL is accepted. Anywhere. */
 void boxretry_call_cancel(boxretry_call *call);
 
+/**
+ * Goes on with a body that a callback has paused. Does nothing to a call that is not paused, but a callback that is about
+ * to pause is then asked again at once. NULL is accepted. Anywhere, any thread.
+ */
+void boxretry_call_resume(boxretry_call *call);
+
 /** What the call has come to: once, to whoever asks first after its end; else NULL. Free the response. Any thread. */
 boxretry_response *boxretry_call_take_response(boxretry_call *call);
 
@@ -833,6 +1014,35 @@ void *boxretry_call_user_pointer(const boxretry_call *call);
 
 /** Ends the use of a call; one that has not ended is cancelled. NULL is accepted. Anywhere. */
 void boxretry_call_free(boxretry_call *call);
+
+/* =====================================================================================================================
+ * Sending: what a `before_attempt` hook sees, and may change
+ *
+ * Only inside the hook, on its thread. What it changes holds for this one sending.
+ * ================================================================================================================== */
+
+/** The number of the attempt, from 1. A redirect and a reconnect are sent within their attempt. 0 for NULL. */
+int32_t boxretry_sending_attempt_number(const boxretry_sending *sending);
+
+/** Method and URL, which a redirect may have changed. They live as long as the hook runs. NULL for NULL. */
+const char *boxretry_sending_method(const boxretry_sending *sending);
+const char *boxretry_sending_url(const boxretry_sending *sending);
+
+/** The request's user_pointer. NULL for NULL. */
+void *boxretry_sending_user_pointer(const boxretry_sending *sending);
+
+/** The value of the first header of that name, in any case; NULL if there is none. Lives until a header is set. */
+const char *boxretry_sending_header(const boxretry_sending *sending, const char *name);
+
+/**
+ * Sets a header, in place of all that have its name; `value` NULL: there is none. The rules for a request's headers hold.
+ *
+ * INVALID_ARGUMENT, OUT_OF_MEMORY.
+ */
+boxretry_error boxretry_sending_set_header(boxretry_sending *sending, const char *name, const char *value);
+
+/** Nothing is sent, and the call ends with CALLBACK_FAILED. NULL is accepted. */
+void boxretry_sending_fail(boxretry_sending *sending);
 
 /* =====================================================================================================================
  * Response: what a call has come to
@@ -862,7 +1072,10 @@ const void *boxretry_response_body(const boxretry_response *response, size_t *le
 /** Whether the body was cut off at `error_body_limit`. */
 int32_t boxretry_response_body_is_cut_off(const boxretry_response *response);
 
-/** The URL that was fetched. */
+/** How many bytes of the body the request's sink has taken. 0 without a sink. */
+int64_t boxretry_response_sink_length(const boxretry_response *response);
+
+/** The URL that was fetched: the last one, if there were redirects. */
 const char *boxretry_response_url(const boxretry_response *response);
 
 /** The request's user_pointer. */
@@ -886,10 +1099,22 @@ typedef struct boxretry_attempt {
   int32_t curl_code;     /* libcurl's own code of a failure; 0 */
   int32_t reserved;      /* 0 */
   const char *curl_text; /* what libcurl calls it; "" */
+  int32_t redirects;     /* that were followed within the attempt; see boxretry_response_redirect() */
+  int32_t http_version;  /* of the response: 10, 11, 20; 0: there was none */
+  int64_t resumed_from;  /* bytes that a resumed download had before, and kept; 0: it began at the start */
+  int64_t bytes_sent;    /* of the last sending's body, and of its response's; as they went over the line */
+  int64_t bytes_received;
+  double lookup_ms;     /* from the last sending's start to: the name is known; -1: it did not come so far */
+  double connect_ms;    /* the connection stands; 0 for one that was there */
+  double tls_ms;        /* the TLS handshake is done; 0 without one */
+  double first_byte_ms; /* the first byte of the response */
 } boxretry_attempt;
 
 #define BOXRETRY_ATTEMPT_INIT                                                                                          \
-  { sizeof(boxretry_attempt), 0, 0, 0, 0, 0, -1, 0.0, 0, 0, 0.0, 0.0, -1.0, 0, 0, NULL }
+  {                                                                                                                    \
+    sizeof(boxretry_attempt), 0, 0, 0, 0, 0, -1, 0.0, 0, 0, 0.0, 0.0, -1.0, 0, 0, NULL, 0, 0, 0, 0, 0, -1.0, -1.0,     \
+        -1.0, -1.0                                                                                                     \
+  }
 
 /** Does what BOXRETRY_ATTEMPT_INIT does. INVALID_ARGUMENT. Any thread. */
 boxretry_error boxretry_attempt_init(boxretry_attempt *attempt, size_t struct_size);
@@ -899,6 +1124,26 @@ size_t boxretry_response_attempt_count(const boxretry_response *response);
 
 /** One of the attempts, from 0. INVALID_ARGUMENT, FORKED. */
 boxretry_error boxretry_response_attempt(const boxretry_response *response, size_t index, boxretry_attempt *out);
+
+/** A redirect that was followed. */
+typedef struct boxretry_redirect {
+  size_t struct_size;
+  int32_t attempt_number; /* the attempt within which it was, from 1 */
+  int32_t status;         /* 301, 302, 303, 307 or 308 */
+  const char *url;        /* where it led */
+} boxretry_redirect;
+
+#define BOXRETRY_REDIRECT_INIT                                                                                         \
+  { sizeof(boxretry_redirect), 0, 0, NULL }
+
+/** Does what BOXRETRY_REDIRECT_INIT does. INVALID_ARGUMENT. Any thread. */
+boxretry_error boxretry_redirect_init(boxretry_redirect *redirect, size_t struct_size);
+
+/** How many redirects were followed, in all attempts. */
+size_t boxretry_response_redirect_count(const boxretry_response *response);
+
+/** One of the redirects, from 0, in the order in which they were followed. INVALID_ARGUMENT, FORKED. */
+boxretry_error boxretry_response_redirect(const boxretry_response *response, size_t index, boxretry_redirect *out);
 
 /** Ends a response. NULL is accepted. Anywhere. */
 void boxretry_response_free(boxretry_response *response);

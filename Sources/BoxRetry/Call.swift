@@ -33,6 +33,12 @@ public func boxretry_call_cancel(_ call: OpaquePointer!) {
     _ = CallHandle.with(call, "call") { handle in handle.call.engine.cancel(handle.call) }
 }
 
+@_cdecl("boxretry_call_resume") @implementation
+public func boxretry_call_resume(_ call: OpaquePointer!) {
+    guard call != nil else { return }
+    _ = CallHandle.with(call, "call") { handle in handle.call.engine.goOn(with: handle.call) }
+}
+
 @_cdecl("boxretry_call_take_response") @implementation
 public func boxretry_call_take_response(_ call: OpaquePointer!) -> OpaquePointer! {
     var response: OpaquePointer?

@@ -10,9 +10,13 @@ final class ClientHandle: Handle, HandleClass {
     let engine: Engine
     let strategy: any RetryStrategy
     let settings: CallSettings
+    let idempotencyHeader: IdempotencyHeader
 
-    init(_ engine: Engine, strategy: any RetryStrategy, settings: CallSettings) {
+    init(
+        _ engine: Engine, strategy: any RetryStrategy, settings: CallSettings, idempotencyHeader: IdempotencyHeader
+    ) {
         self.engine = engine
+        self.idempotencyHeader = idempotencyHeader
         self.strategy = strategy
         self.settings = settings
         super.init(.client)
@@ -32,12 +36,13 @@ public func boxretry_client_new(
         if let pointer = options.strategy {
             strategy = try StrategyHandle.retained(pointer, "strategy").strategy
         } else {
-            strategy = BoxRetryStrategy(checked: BoxRetryOptions())
+            strategy = BoxRetryStrategy(checked: try BoxRetryOptions(preset: options.preset))
         }
-        let engineSettings = try EngineSettings(options)
+        let key = try IdempotencyHeader(options.idempotency_key_header)
+        let engineSettings = try EngineSettings.checked(options)
         do throws(Engine.SetupFailure) {
             let engine = try Engine(settings: engineSettings, clock: systemClock)
-            ClientHandle(engine, strategy: strategy, settings: settings).give(to: out)
+            ClientHandle(engine, strategy: strategy, settings: settings, idempotencyHeader: key).give(to: out)
         } catch {
             switch error {
             case .outOfMemory: throw .outOfMemory
@@ -55,11 +60,7 @@ extension ClientHandle {
         let request = try boxretry_request.read(pointer, "request")
         var outcome = Outcome(status: 0)
         try outcome.setRequest(try required(pointer, "request"))
-        var settings = settings
-        try settings.set(timeouts: request.timeouts)
-        try settings.set(deadline: request.deadline_ms, "request")
-        settings.bodyLimit = try checkedSize(
-            request.body_limit, "request", "body_limit", orDefault: settings.bodyLimit)
+        let settings = try settings.overridden(by: request)
         var strategy = strategy
         if let pointer = request.strategy { strategy = try StrategyHandle.retained(pointer, "strategy").strategy }
         let cancel: CancelSwitch?
@@ -68,59 +69,96 @@ extension ClientHandle {
         } else {
             cancel = nil
         }
+        let sink: BodySink?
+        if let pointer = request.sink { sink = try BodySink.checked(pointer) } else { sink = nil }
         return Call(
-            engine: engine, request: try RequestCopy.checked(request), strategy: strategy, settings: settings,
-            delivery: try delivery(request), cancelSwitch: cancel, userPointer: request.user_pointer)
+            engine: engine, request: try copy(of: request), strategy: strategy, settings: settings,
+            delivery: try delivery(request), cancelSwitch: cancel, userPointer: request.user_pointer, sink: sink)
     }
-}
 
-extension RequestCopy {
-    fileprivate static func checked(_ request: boxretry_request) throws(Failure) -> RequestCopy {
-        let list = try HeaderList(reading: request.headers, request.header_count, "request")
+    private func copy(of request: boxretry_request) throws(Failure) -> RequestCopy {
         let method: UnsafePointer<CChar> = request.method ?? StaticString("GET").cString
         guard RequestChecks.isMethod(method) else { throw .invalidArgument("request", "method", "is no HTTP method") }
         guard let url = request.url else { throw .invalidArgument("request", "url", "is NULL") }
-        var origin: UInt64 = 0
-        var needsLookup = false
-        guard RequestChecks.isURL(url), shim_url_check(url, &origin, &needsLookup) else {
+        var place = shim_url()
+        guard RequestChecks.isURL(url), shim_url_check(url, &place) else {
             throw .invalidArgument("request", "url", "is no http or https URL")
         }
-        var problem: StaticString?
-        var bytes = 0
-        list.forEach { name, value in
-            bytes += shim_length(name) + shim_length(value)
-            if bytes > 1_000_000 {
-                problem = "are longer than 1000000 bytes in all"
-            } else if !RequestChecks.isHeaderName(name) {
-                problem = "have a name that is no token"
-            } else if !RequestChecks.isHeaderValue(value) {
-                problem = "have a value with a control character"
-            } else if RequestChecks.isReservedHeader(name) {
-                problem = "have one that the library writes itself"
-            }
-        }
-        if let problem { throw .invalidArgument("request", "headers", problem) }
-        guard request.body_length >= 0 else { throw .invalidArgument("request", "body_length", "must be below 2^63") }
-        let body = request.body_length > 0 ? request.body : nil
+        let list = try HeaderList(reading: request.headers, request.header_count, "request")
+        if let problem = list.problem { throw .invalidArgument("request", "headers", problem) }
+        guard let headers = OwnedHeaders(copying: list) else { throw .outOfMemory }
+        if let key = request.idempotency_key { try idempotencyHeader.add(key, to: headers) }
         let copy = RequestCopy(
-            method: method, url: url, headers: list, body: body.map { UnsafeRawPointer($0) },
-            bodyLength: request.body_length, safety: RequestSafety(rawValue: request.retry_safety) ?? .byMethod,
-            origin: origin, needsLookup: needsLookup)
+            method: method, url: url, place: place, headers: headers, body: try body(of: request),
+            isUnsafe: try request.checkedIsUnsafe())
         guard let copy, let description = shim_allocate(MemoryLayout<boxretry_request>.size) else {
             throw .outOfMemory
         }
         var seen = boxretry_request.defaults
-        seen.method = UnsafePointer(copy.method)
-        seen.url = UnsafePointer(copy.url)
+        seen.method = copy.method
+        seen.url = copy.url
         seen.headers = copy.headers.cHeaders
         seen.header_count = copy.headers.count
-        seen.body = copy.body.map { UnsafeRawPointer($0) }
-        seen.body_length = copy.bodyLength
+        if case .memory(let bytes, let count, _) = copy.body {
+            seen.body = bytes
+            seen.body_length = count
+        }
         seen.user_pointer = request.user_pointer
         seen.retry_safety = request.retry_safety
         description.bindMemory(to: boxretry_request.self, capacity: 1).initialize(to: seen)
         copy.description = description
         return copy
+    }
+
+    private func body(of request: boxretry_request) throws(Failure) -> RequestCopy.Body {
+        let isBorrowed = request.body_is_borrowed != 0
+        if let source = request.body_source {
+            guard request.body == nil else {
+                throw .invalidArgument("request", "body_source", "is given, and body, too")
+            }
+            return .stream(try BodySource.checked(source, isBorrowed: isBorrowed, engine))
+        }
+        guard request.body_length >= 0 else { throw .invalidArgument("request", "body_length", "must be below 2^63") }
+        guard request.body_length > 0, let body = request.body else { return .none }
+        if isBorrowed { return .memory(body, count: request.body_length, isCopy: false) }
+        guard let copy = shim_copy_bytes(body, request.body_length) else { throw .outOfMemory }
+        return .memory(copy, count: request.body_length, isCopy: true)
+    }
+}
+
+/// The name of the header that idempotency keys are sent in.
+final class IdempotencyHeader {
+    private let name: UnsafeMutablePointer<CChar>
+
+    /// NULL: the usual one.
+    init(_ name: UnsafePointer<CChar>?) throws(Failure) {
+        let name = name ?? StaticString("Idempotency-Key").cString
+        guard RequestChecks.isHeaderName(name), !RequestChecks.isReservedHeader(name) else {
+            throw .invalidArgument("options", "idempotency_key_header", "is no name of a header")
+        }
+        self.name = try copied(name)
+    }
+
+    deinit {
+        shim_free(name)
+    }
+
+    /// Adds a key; "": one that is made now.
+    func add(_ key: UnsafePointer<CChar>, to headers: OwnedHeaders) throws(Failure) {
+        var random: [37 of CChar] = .init(repeating: 0)
+        var span = random.mutableSpan
+        let isAdded = try span.withUnsafeMutableBufferPointer { buffer throws(Failure) -> Bool in
+            var key = key
+            if key.pointee == 0, let start = buffer.baseAddress {
+                guard shim_write_uuid(start) else { throw .exhausted }
+                key = UnsafePointer(start)
+            }
+            guard RequestChecks.isIdempotencyKey(key) else {
+                throw .invalidArgument("request", "idempotency_key", "must be 1 to 255 visible characters, or empty")
+            }
+            return headers.set(name, key)
+        }
+        guard isAdded else { throw .outOfMemory }
     }
 }
 
@@ -135,7 +173,10 @@ public func boxretry_client_perform(
         let handle = try ClientHandle.retained(try required(client, "client"), "client")
         let out = try required(out, "out")
         let call = try handle.makeCall(request) { _ in .none }
-        try handle.engine.perform(call).check()
+        // Callbacks get a handle to the call; it is not theirs to free.
+        let callHandle = CallHandle(call)
+        call.handle = Unmanaged.passUnretained(callHandle).toOpaque()
+        try withExtendedLifetime(callHandle) { () throws(Failure) in try handle.engine.perform(call).check() }
         guard let result = handle.engine.takeResult(of: call) else { throw .outOfMemory }
         ResponseHandle(result).give(to: out)
     }

@@ -21,10 +21,15 @@ extension boxretry_client_options: SizedStruct {
             struct_size: MemoryLayout<boxretry_client_options>.size, strategy: nil, timeouts: nil, deadline_ms: 0,
             user_agent: nil, ca_file: nil, proxy: nil, proxy_mode: Int32(BOXRETRY_PROXY_ENVIRONMENT),
             max_total_attempts: 0, max_transfers: 0, max_response_headers: 0, max_response_header_bytes: 0,
-            body_limit: 0, error_body_limit: 0, on_event: nil, on_event_context: nil)
+            body_limit: 0, error_body_limit: 0, on_event: nil, on_event_context: nil,
+            preset: Int32(BOXRETRY_PRESET_BOX), http_version: 0, max_redirects: 0, compression: 0,
+            max_transfers_per_host: 0, max_lookups: 0, client_certificate: nil, client_key: nil,
+            client_key_password: nil, unix_socket: nil, secret_headers: nil, secret_header_count: 0,
+            idempotency_key_header: nil, before_attempt: nil, before_attempt_context: nil, on_transfer: nil,
+            on_transfer_context: nil)
     }
 
-    static var firstSize: Int { 112 }
+    static var firstSize: Int { 224 }
 }
 
 extension boxretry_client_stats: SizedStruct {
@@ -83,6 +88,83 @@ extension CallSettings {
         bodyLimit = try checkedSize(options.body_limit, "options", "body_limit", orDefault: bodyLimit)
         errorBodyLimit = try checkedSize(
             options.error_body_limit, "options", "error_body_limit", orDefault: errorBodyLimit)
+        try set(maxRedirects: options.max_redirects, "options")
+        try set(httpVersion: options.http_version, "options")
+        try set(compression: options.compression, "options")
+        beforeAttempt = hook(options.before_attempt, options.before_attempt_context)
+    }
+
+    /// The settings of a client's call: the request's own, where it has them.
+    func overridden(by request: boxretry_request) throws(Failure) -> CallSettings {
+        var settings = self
+        try settings.set(timeouts: request.timeouts)
+        try settings.set(deadline: request.deadline_ms, "request")
+        settings.bodyLimit = try checkedSize(request.body_limit, "request", "body_limit", orDefault: bodyLimit)
+        try settings.set(maxRedirects: request.max_redirects, "request")
+        try settings.set(httpVersion: request.http_version, "request")
+        try settings.set(compression: request.compression, "request")
+        // A client's limit is for memory, and keeps a few bytes from becoming many when they are unpacked.
+        if request.body_limit > 0 || settings.isCompressed { settings.sinkLimit = settings.bodyLimit }
+        if let hook = hook(request.before_attempt, request.before_attempt_context) { settings.beforeAttempt = hook }
+        settings.onProgress = progress(request.on_progress, request.on_progress_context)
+        guard request.reserved == 0 else { throw .invalidArgument("request", "reserved", "must be 0") }
+        return settings
+    }
+
+    /// 0 leaves it as it is.
+    private mutating func set(maxRedirects count: Int32, _ argument: StaticString) throws(Failure) {
+        guard count != 0 else { return }
+        guard count == Int32(BOXRETRY_NO_REDIRECTS) || (1...1_000).contains(count) else {
+            throw .invalidArgument(argument, "max_redirects", "must be from -1 to 1000", is: Int64(count))
+        }
+        maxRedirects = max(count, 0)
+    }
+
+    private mutating func set(httpVersion number: Int32, _ argument: StaticString) throws(Failure) {
+        guard number != Int32(BOXRETRY_HTTP_DEFAULT) else { return }
+        guard let version = HTTPVersion(rawValue: number) else {
+            throw .invalidArgument(argument, "http_version", "is no BOXRETRY_HTTP_", is: Int64(number))
+        }
+        httpVersion = version
+    }
+
+    private mutating func set(compression: Int32, _ argument: StaticString) throws(Failure) {
+        switch Int(compression) {
+        case BOXRETRY_SWITCH_DEFAULT: break
+        case BOXRETRY_SWITCH_ON: isCompressed = true
+        case BOXRETRY_SWITCH_OFF: isCompressed = false
+        default: throw .invalidArgument(argument, "compression", "is no BOXRETRY_SWITCH_", is: Int64(compression))
+        }
+    }
+}
+
+private typealias OnProgress = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<boxretry_progress>?) -> Void
+
+private func progress(
+    _ callback: OnProgress?, _ context: UnsafeMutableRawPointer?
+) -> ((Call, shim_progress, Int64) -> Void)? {
+    guard let callback else { return nil }
+    return { call, progress, before in
+        let seen = boxretry_progress(
+            struct_size: MemoryLayout<boxretry_progress>.size, attempt_number: call.attemptNumber, reserved: 0,
+            sent: progress.sent, send_total: progress.send_total > 0 ? progress.send_total : -1,
+            received: progress.received + before,
+            receive_total: progress.receive_total > 0 ? progress.receive_total + before : -1)
+        withUnsafePointer(to: seen) { seen in called { callback(context, seen) } }
+    }
+}
+
+extension BoxRetryOptions {
+    /// What a client follows that is not told otherwise.
+    init(preset: Int32) throws(Failure) {
+        self.init()
+        switch Int(preset) {
+        case BOXRETRY_PRESET_BOX: break
+        case BOXRETRY_PRESET_JANUARY:
+            maxAttempts = 0
+            maxRetriesOnException = 0
+        default: throw .invalidArgument("options", "preset", "is no BOXRETRY_PRESET_", is: Int64(preset))
+        }
     }
 }
 
@@ -105,15 +187,42 @@ func checkedSize(
 }
 
 extension EngineSettings {
-    init(_ options: boxretry_client_options) throws(Failure) {
-        self.init()
+    /// Checks and copies a caller's options.
+    static func checked(_ options: boxretry_client_options) throws(Failure) -> EngineSettings {
+        var settings = EngineSettings()
+        do throws(Failure) {
+            try settings.setLimits(options)
+            try settings.setConnections(options)
+            try settings.setSecretHeaders(options)
+        } catch {
+            settings.free()
+            throw error
+        }
+        settings.setCallbacks(options)
+        return settings
+    }
+
+    private mutating func setLimits(_ options: boxretry_client_options) throws(Failure) {
         maxTransfers = Int(
             try checkedCount(
                 options.max_transfers, "max_transfers", upTo: 100_000, "must be from 0 to 100000",
                 orDefault: Int32(maxTransfers)))
+        if options.max_transfers_per_host != 0 {
+            maxTransfersForOneHost = Int(
+                try checkedCount(
+                    options.max_transfers_per_host, "max_transfers_per_host", upTo: 100_000,
+                    "must be from 0 to 100000", orDefault: 0))
+        }
+        maxLookups = Int(
+            try checkedCount(
+                options.max_lookups, "max_lookups", upTo: 1_000, "must be from 0 to 1000", orDefault: Int32(maxLookups)))
+    }
+
+    private mutating func setConnections(_ options: boxretry_client_options) throws(Failure) {
         if let agent = options.user_agent, !RequestChecks.isHeaderValue(agent) {
             throw .invalidArgument("options", "user_agent", "has a control character")
         }
+        userAgent = try copied(options.user_agent ?? shim_default_user_agent())
         switch Int(options.proxy_mode) {
         case BOXRETRY_PROXY_ENVIRONMENT: break
         case BOXRETRY_PROXY_NONE: proxy = try copied(StaticString("").cString)
@@ -124,23 +233,41 @@ extension EngineSettings {
             proxy = try copied(url)
         default: throw .invalidArgument("options", "proxy_mode", "is none", is: Int64(options.proxy_mode))
         }
-        if let agent = options.user_agent {
-            userAgent = try copied(agent)
-        } else {
-            userAgent = try copied(shim_default_user_agent())
+        caFile = try copiedIfAny(options.ca_file)
+        clientCertificate = try copiedIfAny(options.client_certificate)
+        clientKey = try copiedIfAny(options.client_key)
+        clientKeyPassword = try copiedIfAny(options.client_key_password)
+        unixSocket = try copiedIfAny(options.unix_socket)
+    }
+
+    private mutating func setSecretHeaders(_ options: boxretry_client_options) throws(Failure) {
+        guard options.secret_header_count >= 0, options.secret_header_count <= 64 else {
+            throw .invalidArgument("options", "secret_header_count", "must be at most 64")
         }
+        guard options.secret_header_count > 0 else { return }
+        guard let names = options.secret_headers else {
+            throw .invalidArgument("options", "secret_headers", "is NULL, but secret_header_count is not 0")
+        }
+        for index in 0..<options.secret_header_count {
+            guard let name = names[index], RequestChecks.isHeaderName(name) else {
+                throw .invalidArgument("options", "secret_headers", "have one that is no name of a header")
+            }
+            secretHeaders.append(try copied(name))
+        }
+    }
+
+    private mutating func setCallbacks(_ options: boxretry_client_options) {
         dropHandle = { CallHandle.release($0) }
         if let callback = options.on_event {
             let context = options.on_event_context
             onEvent = { event in
-                withUnsafePointer(to: event.cEvent) { cEvent in
-                    shim_callback_enter()
-                    callback(context, cEvent)
-                    shim_callback_leave()
-                }
+                withUnsafePointer(to: event.cEvent) { cEvent in called { callback(context, cEvent) } }
             }
         }
-        caFile = options.ca_file == nil ? nil : try copied(options.ca_file)
+        if let callback = options.on_transfer {
+            let context = options.on_transfer_context
+            onTransfer = { easy in called { callback(context, easy) } }
+        }
     }
 }
 
@@ -152,12 +279,16 @@ extension EngineEvent {
             exception_number: record?.exceptionNumber ?? 0, status: record?.status ?? 0,
             cause: record?.cause.rawValue ?? 0, error: ending?.cError ?? 0, action: decision?.action ?? 0,
             reason: decision?.reason ?? -1, delay: decision?.delay ?? 0, delay_source: decision?.delay_source ?? 0,
-            reserved: 0, at_ms: Double(at) / 1e6, method: UnsafePointer(call.request.method),
-            url: UnsafePointer(call.request.url), user_pointer: call.userPointer)
+            reserved: 0, at_ms: Double(at) / 1e6, method: call.currentMethod,
+            url: call.currentURL, user_pointer: call.userPointer)
     }
 }
 
-private func copied(_ text: UnsafePointer<CChar>?) throws(Failure) -> UnsafeMutablePointer<CChar> {
+func copied(_ text: UnsafePointer<CChar>?) throws(Failure) -> UnsafeMutablePointer<CChar> {
     guard let copy = shim_copy_string(text) else { throw .outOfMemory }
     return copy
+}
+
+private func copiedIfAny(_ text: UnsafePointer<CChar>?) throws(Failure) -> UnsafeMutablePointer<CChar>? {
+    text == nil ? nil : try copied(text)
 }

@@ -50,6 +50,7 @@ struct Failure: Error {
         return Failure(BOXRETRY_ERROR_CLOSED)
     }
     static var outOfMemory: Failure { Failure(BOXRETRY_ERROR_OUT_OF_MEMORY, "memory could not be had") }
+    static var source: Failure { Failure(BOXRETRY_ERROR_SOURCE, "the file of a part cannot be read") }
     static var notUsable: Failure {
         Failure(BOXRETRY_ERROR_NOT_USABLE, "value: is no number, no list of numbers, and no HTTP date")
     }

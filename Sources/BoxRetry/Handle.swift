@@ -30,6 +30,7 @@ enum HandleKind: UInt32 {
     case response = 0x5B0C_1A06
     case queue = 0x5B0C_1A07
     case cancel = 0x5B0C_1A08
+    case sending = 0x5B0C_1A09
 
     @inline(__always)
     fileprivate var stamp: UInt64 {

@@ -1,31 +1,42 @@
 import CBoxRetry
+import CShims
 import RetryCore
 
 extension boxretry_request: SizedStruct {
     static var defaults: boxretry_request {
         boxretry_request(
             struct_size: MemoryLayout<boxretry_request>.size, method: nil, url: nil, headers: nil, header_count: 0,
-            body: nil, body_length: 0, user_pointer: nil, retry_safety: Int32(BOXRETRY_SAFETY_BY_METHOD), reserved: 0,
-            timeouts: nil, strategy: nil, deadline_ms: 0, body_limit: 0, queue: nil, on_complete: nil,
-            on_complete_context: nil, cancel: nil)
+            body: nil, body_length: 0, user_pointer: nil, retry_safety: Int32(BOXRETRY_SAFETY_BY_METHOD),
+            body_is_borrowed: 0, timeouts: nil, strategy: nil, deadline_ms: 0, body_limit: 0, queue: nil,
+            on_complete: nil, on_complete_context: nil, cancel: nil, body_source: nil, sink: nil, on_progress: nil,
+            on_progress_context: nil, before_attempt: nil, before_attempt_context: nil, idempotency_key: nil,
+            max_redirects: 0, compression: 0, http_version: 0, reserved: 0)
     }
 
     static var firstSize: Int { 56 }
+}
+
+extension boxretry_request {
+    /// Whether sending it twice may do its work twice (B12). Checks what says so.
+    func checkedIsUnsafe() throws(Failure) -> Bool {
+        guard let safety = RequestSafety(rawValue: retry_safety) else {
+            throw .invalidArgument("request", "retry_safety", "is no BOXRETRY_SAFETY_", is: Int64(retry_safety))
+        }
+        return safety.isUnsafe(method: method, hasKey: idempotency_key != nil)
+    }
 }
 
 extension Outcome {
     /// Borrows a caller's request, and checks it.
     mutating func setRequest(_ pointer: UnsafePointer<boxretry_request>) throws(Failure) {
         let request = try boxretry_request.read(pointer, "request")
-        guard let safety = RequestSafety(rawValue: request.retry_safety) else {
-            throw .invalidArgument("request", "retry_safety", "is no BOXRETRY_SAFETY_", is: Int64(request.retry_safety))
-        }
+        let isUnsafe = try request.checkedIsUnsafe()
         guard request.reserved == 0 else { throw .invalidArgument("request", "reserved", "must be 0") }
         guard request.body != nil || request.body_length == 0 else {
             throw .invalidArgument("request", "body", "is NULL, but body_length is not 0")
         }
         _ = try HeaderList(reading: request.headers, request.header_count, "request")
-        isRequestUnsafe = safety.isUnsafe(method: request.method)
+        isRequestUnsafe = isUnsafe
         self.request = UnsafeRawPointer(pointer)
     }
 }
@@ -49,6 +60,28 @@ extension HeaderList {
             throw .invalidArgument(argument, "headers", "have a name or a value that is NULL")
         }
         self = list
+    }
+
+    /// All headers of a request together.
+    static var maximumBytes: Int { 1_000_000 }
+
+    /// What is wrong with them as headers of a request; nil: nothing.
+    var problem: StaticString? {
+        var problem: StaticString?
+        var bytes = 0
+        forEach { name, value in
+            bytes += shim_length(name) + shim_length(value)
+            if bytes > Self.maximumBytes {
+                problem = "are longer than 1000000 bytes in all"
+            } else if !RequestChecks.isHeaderName(name) {
+                problem = "have a name that is no token"
+            } else if !RequestChecks.isHeaderValue(value) {
+                problem = "have a value with a control character"
+            } else if RequestChecks.isReservedHeader(name) {
+                problem = "have one that the library writes itself"
+            }
+        }
+        return problem
     }
 
     var cHeaders: UnsafePointer<boxretry_header>? {

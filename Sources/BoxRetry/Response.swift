@@ -27,10 +27,11 @@ extension boxretry_attempt: SizedStruct {
         boxretry_attempt(
             struct_size: MemoryLayout<boxretry_attempt>.size, number: 0, exception_number: 0, status: 0, cause: 0,
             action: 0, reason: -1, delay: 0, delay_source: 0, reconnects: 0, started_ms: 0, ended_ms: 0,
-            retry_after: -1, curl_code: 0, reserved: 0, curl_text: nil)
+            retry_after: -1, curl_code: 0, reserved: 0, curl_text: nil, redirects: 0, http_version: 0, resumed_from: 0,
+            bytes_sent: 0, bytes_received: 0, lookup_ms: -1, connect_ms: -1, tls_ms: -1, first_byte_ms: -1)
     }
 
-    static var firstSize: Int { 88 }
+    static var firstSize: Int { 152 }
 }
 
 extension AttemptRecord {
@@ -50,10 +51,32 @@ extension AttemptRecord {
         attempt.reconnects = reconnects
         attempt.started_ms = Double(startedAt) / 1e6
         attempt.ended_ms = Double(endedAt) / 1e6
+        attempt.redirects = redirects
+        attempt.http_version = report.http_version
+        attempt.resumed_from = resumedFrom
+        attempt.bytes_sent = report.sent
+        attempt.bytes_received = report.received
+        attempt.lookup_ms = Self.milliseconds(report.lookup)
+        attempt.connect_ms = Self.milliseconds(report.connect)
+        attempt.tls_ms = Self.milliseconds(report.tls)
+        attempt.first_byte_ms = Self.milliseconds(report.first_byte)
         attempt.curl_code = curlCode
         attempt.curl_text = curlCode == 0 ? StaticString("").cString : shim_easy_text(CURLcode(UInt32(curlCode)))
         return attempt
     }
+
+    private static func milliseconds(_ nanoseconds: Int64) -> Double {
+        nanoseconds < 0 ? -1 : Double(nanoseconds) / 1e6
+    }
+}
+
+extension boxretry_redirect: SizedStruct {
+    static var defaults: boxretry_redirect {
+        boxretry_redirect(
+            struct_size: MemoryLayout<boxretry_redirect>.size, attempt_number: 0, status: 0, url: nil)
+    }
+
+    static var firstSize: Int { 24 }
 }
 
 extension CallMachine.Ending {
@@ -68,6 +91,9 @@ extension CallMachine.Ending {
         case .local(.exhausted): boxretry_error(BOXRETRY_ERROR_EXHAUSTED)
         case .local(.outOfMemory): boxretry_error(BOXRETRY_ERROR_OUT_OF_MEMORY)
         case .local(.setting): boxretry_error(BOXRETRY_ERROR_SETTING)
+        case .local(.source): boxretry_error(BOXRETRY_ERROR_SOURCE)
+        case .local(.sink): boxretry_error(BOXRETRY_ERROR_SINK)
+        case .local(.tooManyRedirects): boxretry_error(BOXRETRY_ERROR_TOO_MANY_REDIRECTS)
         case .exception(let cause):
             switch cause {
             case .resolve: boxretry_error(BOXRETRY_ERROR_RESOLVE)
@@ -135,9 +161,14 @@ public func boxretry_response_body_is_cut_off(_ response: OpaquePointer!) -> Int
     ResponseHandle.read(response, 0) { $0.isBodyCutOff ? 1 : 0 }
 }
 
+@_cdecl("boxretry_response_sink_length") @implementation
+public func boxretry_response_sink_length(_ response: OpaquePointer!) -> Int64 {
+    ResponseHandle.read(response, 0) { $0.sinkLength }
+}
+
 @_cdecl("boxretry_response_url") @implementation
 public func boxretry_response_url(_ response: OpaquePointer!) -> UnsafePointer<CChar>! {
-    ResponseHandle.read(response, nil) { $0.url.map { UnsafePointer($0) } }
+    ResponseHandle.read(response, nil) { $0.url }
 }
 
 @_cdecl("boxretry_response_user_pointer") @implementation
@@ -163,6 +194,28 @@ public func boxretry_response_attempt(
     }
 }
 
+@_cdecl("boxretry_response_redirect_count") @implementation
+public func boxretry_response_redirect_count(_ response: OpaquePointer!) -> Int {
+    ResponseHandle.read(response, 0) { $0.redirects.count }
+}
+
+@_cdecl("boxretry_response_redirect") @implementation
+public func boxretry_response_redirect(
+    _ response: OpaquePointer!, _ index: Int, _ out: UnsafeMutablePointer<boxretry_redirect>!
+) -> boxretry_error {
+    ResponseHandle.with(response, "response") { handle throws(Failure) in
+        let out = try required(out, "out")
+        let size = try boxretry_redirect.checkedSize(out, "out")
+        let redirects = handle.result.redirects
+        guard index >= 0, index < redirects.count else { throw .invalidArgument("index", "is beyond the last redirect") }
+        var redirect = boxretry_redirect.defaults
+        redirect.attempt_number = redirects[index].attemptNumber
+        redirect.status = redirects[index].status
+        redirect.url = redirects[index].url
+        boxretry_redirect.write(redirect, to: out, callerSize: size)
+    }
+}
+
 @_cdecl("boxretry_response_free") @implementation
 public func boxretry_response_free(_ response: OpaquePointer!) {
     ResponseHandle.take(response)
@@ -173,4 +226,11 @@ public func boxretry_attempt_init(
     _ attempt: UnsafeMutablePointer<boxretry_attempt>!, _ struct_size: Int
 ) -> boxretry_error {
     answer { () throws(Failure) in try boxretry_attempt.initialize(attempt, "attempt", structSize: struct_size) }
+}
+
+@_cdecl("boxretry_redirect_init") @implementation
+public func boxretry_redirect_init(
+    _ redirect: UnsafeMutablePointer<boxretry_redirect>!, _ struct_size: Int
+) -> boxretry_error {
+    answer { () throws(Failure) in try boxretry_redirect.initialize(redirect, "redirect", structSize: struct_size) }
 }

@@ -5,8 +5,10 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #if LIBCURL_VERSION_NUM < 0x075700
@@ -32,6 +34,13 @@ bool shim_curl_setup(const shim_transfer_callbacks *callbacks) {
   return is_set_up;
 }
 
+struct shim_easy {
+  CURL *curl;
+  void *transfer; /* NULL: none */
+  curl_mime *mime;
+  bool was_large;
+};
+
 /* --- Multi --- */
 
 struct shim_multi {
@@ -40,10 +49,11 @@ struct shim_multi {
   void *loop;
 };
 
-static void *transfer_of(CURL *easy) {
-  char *transfer = NULL;
-  curl_easy_getinfo(easy, CURLINFO_PRIVATE, &transfer);
-  return transfer;
+/* NULL for handles that libcurl has for itself, and for those of no transfer. */
+static void *transfer_of(CURL *curl) {
+  char *private = NULL;
+  curl_easy_getinfo(curl, CURLINFO_PRIVATE, &private);
+  return private ? ((shim_easy *)(void *)private)->transfer : NULL;
 }
 
 static int on_socket(CURL *easy, curl_socket_t socket, int action, void *user, void *known) {
@@ -84,12 +94,12 @@ void shim_multi_free(shim_multi *multi) {
   free(multi);
 }
 
-bool shim_multi_add(shim_multi *multi, CURL *easy) {
-  return curl_multi_add_handle(multi->curl, easy) == CURLM_OK;
+bool shim_multi_add(shim_multi *multi, shim_easy *easy) {
+  return curl_multi_add_handle(multi->curl, easy->curl) == CURLM_OK;
 }
 
-void shim_multi_remove(shim_multi *multi, CURL *easy) {
-  curl_multi_remove_handle(multi->curl, easy);
+void shim_multi_remove(shim_multi *multi, shim_easy *easy) {
+  curl_multi_remove_handle(multi->curl, easy->curl);
 }
 
 void shim_multi_ready(shim_multi *multi, int socket, int what) {
@@ -115,91 +125,253 @@ void *shim_multi_next_ended(shim_multi *multi, CURLcode *code) {
   return NULL;
 }
 
-/* --- Easy --- */
+/* --- Easy: what libcurl calls --- */
 
-static int on_may_send(void *transfer, char *peer, char *local, int peer_port, int local_port) {
+static int on_may_send(void *user, char *peer, char *local, int peer_port, int local_port) {
+  shim_easy *easy = user;
   (void)peer;
   (void)local;
   (void)peer_port;
   (void)local_port;
-  return transfer_callbacks.may_send(transfer) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+  return easy->transfer && transfer_callbacks.may_send(easy->transfer) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
-static size_t on_header(char *line, size_t size, size_t count, void *transfer) {
-  return transfer_callbacks.header(transfer, line, size * count) ? size * count : 0;
+static size_t on_header(char *line, size_t size, size_t count, void *user) {
+  shim_easy *easy = user;
+  return easy->transfer && transfer_callbacks.header(easy->transfer, line, size * count) ? size * count : 0;
 }
 
-static size_t on_body(char *data, size_t size, size_t count, void *transfer) {
-  /* 0 would mean success for an empty piece. */
-  return transfer_callbacks.body(transfer, data, size * count) ? size * count : CURL_WRITEFUNC_ERROR;
+static size_t on_body(char *data, size_t size, size_t count, void *user) {
+  shim_easy *easy = user;
+  switch (easy->transfer ? transfer_callbacks.body(easy->transfer, data, size * count) : SHIM_STOP) {
+  case SHIM_GO_ON:
+    return size * count;
+  case SHIM_PAUSE:
+    return CURL_WRITEFUNC_PAUSE;
+  default:
+    return CURL_WRITEFUNC_ERROR; /* 0 would mean success for an empty piece */
+  }
 }
 
-static int on_progress(void *transfer, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up) {
-  (void)down_total;
-  (void)up_total;
-  transfer_callbacks.moved(transfer, down, up);
+static size_t on_read(char *buffer, size_t size, size_t count, void *user) {
+  shim_easy *easy = user;
+  const int64_t read =
+      easy->transfer ? transfer_callbacks.read(easy->transfer, buffer, size * count) : SHIM_READ_FAILED;
+  if (read == SHIM_READ_PAUSE) return CURL_READFUNC_PAUSE;
+  return read < 0 ? CURL_READFUNC_ABORT : (size_t)read;
+}
+
+static int on_seek(void *user, curl_off_t offset, int origin) {
+  shim_easy *easy = user;
+  if (offset != 0 || origin != SEEK_SET || !easy->transfer) return CURL_SEEKFUNC_CANTSEEK;
+  return transfer_callbacks.rewind(easy->transfer) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
+}
+
+static int on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up) {
+  shim_easy *easy = user;
+  const shim_progress progress = {down, down_total, up, up_total};
+  if (easy->transfer) transfer_callbacks.moved(easy->transfer, &progress);
   return 0;
 }
 
-static curl_socket_t on_open_socket(void *transfer, curlsocktype purpose, struct curl_sockaddr *address) {
+static curl_socket_t on_open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address) {
+  shim_easy *easy = user;
   (void)purpose;
   const int result = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-  transfer_callbacks.opening(transfer,
-                             result < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM));
+  const bool exhausted = result < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM);
+  if (easy->transfer) transfer_callbacks.opening(easy->transfer, exhausted);
   return result < 0 ? CURL_SOCKET_BAD : result;
 }
 
-bool shim_easy_prepare(CURL *easy, const shim_attempt *attempt, void *transfer) {
+/* --- Easy: handles --- */
+
+#define SET(option, value) (ok = curl_easy_setopt(easy->curl, option, value) == CURLE_OK && ok)
+
+shim_easy *shim_easy_new(const shim_easy_settings *settings) {
+  shim_easy *easy = malloc(sizeof *easy);
+  if (!easy) return NULL;
+  *easy = (shim_easy){.curl = curl_easy_init()};
+  bool ok = easy->curl != NULL;
+  if (ok) {
+    SET(CURLOPT_PRIVATE, easy);
+    SET(CURLOPT_PREREQFUNCTION, on_may_send);
+    SET(CURLOPT_PREREQDATA, easy);
+    SET(CURLOPT_HEADERFUNCTION, on_header);
+    SET(CURLOPT_HEADERDATA, easy);
+    SET(CURLOPT_WRITEFUNCTION, on_body);
+    SET(CURLOPT_WRITEDATA, easy);
+    SET(CURLOPT_READFUNCTION, on_read);
+    SET(CURLOPT_READDATA, easy);
+    SET(CURLOPT_SEEKFUNCTION, on_seek);
+    SET(CURLOPT_SEEKDATA, easy);
+    SET(CURLOPT_XFERINFOFUNCTION, on_progress);
+    SET(CURLOPT_XFERINFODATA, easy);
+    SET(CURLOPT_NOPROGRESS, 0L);
+    SET(CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+    SET(CURLOPT_OPENSOCKETDATA, easy);
+
+    SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    SET(CURLOPT_PROTOCOLS_STR, "http,https");
+    SET(CURLOPT_FOLLOWLOCATION, 0L); /* the engine follows */
+    SET(CURLOPT_NOSIGNAL, 1L);
+    SET(CURLOPT_QUICK_EXIT, 1L);
+    SET(CURLOPT_CONNECTTIMEOUT_MS, 2147483647L); /* the engine's own timers decide; 0 would be libcurl's default */
+    SET(CURLOPT_SSL_VERIFYPEER, 1L);
+    SET(CURLOPT_SSL_VERIFYHOST, 2L);
+    SET(CURLOPT_USERAGENT, settings->user_agent);
+    if (settings->ca_file) SET(CURLOPT_CAINFO, settings->ca_file);
+    if (settings->proxy) SET(CURLOPT_PROXY, settings->proxy);
+    if (settings->client_certificate) SET(CURLOPT_SSLCERT, settings->client_certificate);
+    if (settings->client_key) SET(CURLOPT_SSLKEY, settings->client_key);
+    if (settings->client_key_password) SET(CURLOPT_KEYPASSWD, settings->client_key_password);
+    if (settings->unix_socket) SET(CURLOPT_UNIX_SOCKET_PATH, settings->unix_socket);
+  }
+  if (ok) return easy;
+  shim_easy_free(easy);
+  return NULL;
+}
+
+void shim_easy_free(shim_easy *easy) {
+  if (!easy) return;
+  curl_easy_cleanup(easy->curl);
+  curl_mime_free(easy->mime);
+  free(easy);
+}
+
+bool shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *transfer) {
   bool ok = true;
-  curl_easy_reset(easy);
-#define SET(option, value) (ok = curl_easy_setopt(easy, option, value) == CURLE_OK && ok)
-  SET(CURLOPT_PRIVATE, transfer);
+  easy->transfer = transfer;
   SET(CURLOPT_URL, attempt->url);
   SET(CURLOPT_HTTPHEADER, attempt->headers);
-  SET(CURLOPT_USERAGENT, attempt->user_agent);
-  SET(CURLOPT_ERRORBUFFER, attempt->error_text);
-
-  /* The method, and its body. The engine's requests are sent once each, as they are. */
-  if (attempt->body || attempt->has_empty_body) {
-    SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)attempt->body_length);
-    SET(CURLOPT_POSTFIELDS, attempt->body ? attempt->body : "");
-  } else if (strcmp(attempt->method, "HEAD") == 0) {
-    SET(CURLOPT_NOBODY, 1L);
-  }
-  if (strcmp(attempt->method, "GET") != 0 || attempt->body) SET(CURLOPT_CUSTOMREQUEST, attempt->method);
-
-  SET(CURLOPT_PREREQFUNCTION, on_may_send);
-  SET(CURLOPT_PREREQDATA, transfer);
-  SET(CURLOPT_HEADERFUNCTION, on_header);
-  SET(CURLOPT_HEADERDATA, transfer);
-  SET(CURLOPT_WRITEFUNCTION, on_body);
-  SET(CURLOPT_WRITEDATA, transfer);
-  SET(CURLOPT_XFERINFOFUNCTION, on_progress);
-  SET(CURLOPT_XFERINFODATA, transfer);
-  SET(CURLOPT_NOPROGRESS, 0L);
-  SET(CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
-  SET(CURLOPT_OPENSOCKETDATA, transfer);
-
-  SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-  SET(CURLOPT_PROTOCOLS_STR, "http,https");
-  SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-  SET(CURLOPT_FOLLOWLOCATION, 0L);
-  SET(CURLOPT_NOSIGNAL, 1L);
-  SET(CURLOPT_QUICK_EXIT, 1L);
-  SET(CURLOPT_CONNECTTIMEOUT_MS, 2147483647L); /* the engine's own timers decide; 0 would be libcurl's default */
   SET(CURLOPT_FRESH_CONNECT, attempt->fresh ? 1L : 0L);
-  SET(CURLOPT_SSL_VERIFYPEER, 1L);
-  SET(CURLOPT_SSL_VERIFYHOST, 2L);
-  if (attempt->ca_file) SET(CURLOPT_CAINFO, attempt->ca_file);
-  if (attempt->proxy) SET(CURLOPT_PROXY, attempt->proxy);
-#undef SET
+  SET(CURLOPT_HTTP_VERSION, attempt->http_version);
+  SET(CURLOPT_PIPEWAIT, attempt->http_version == CURL_HTTP_VERSION_1_1 ? 0L : 1L);
+  SET(CURLOPT_ACCEPT_ENCODING, attempt->compressed ? "" : NULL);
+  if (attempt->large != easy->was_large) {
+    SET(CURLOPT_BUFFERSIZE, attempt->large ? 131072L : (long)CURL_MAX_WRITE_SIZE);
+    SET(CURLOPT_UPLOAD_BUFFERSIZE, attempt->large ? 262144L : 65536L);
+    easy->was_large = attempt->large;
+  }
+
+  /* The method, and its body. First of all back to a GET, whatever there was before. */
+  SET(CURLOPT_HTTPGET, 1L);
+  SET(CURLOPT_CUSTOMREQUEST, strcmp(attempt->method, "GET") == 0 ? NULL : attempt->method);
+  switch (attempt->body_kind) {
+  case SHIM_BODY_NONE:
+    if (strcmp(attempt->method, "HEAD") == 0) SET(CURLOPT_NOBODY, 1L);
+    break;
+  case SHIM_BODY_EMPTY:
+  case SHIM_BODY_MEMORY:
+    SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)attempt->body_length);
+    SET(CURLOPT_POSTFIELDS, attempt->body_kind == SHIM_BODY_MEMORY ? attempt->body : "");
+    break;
+  case SHIM_BODY_STREAM:
+    SET(CURLOPT_UPLOAD, 1L);
+    SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)attempt->body_length);
+    break;
+  case SHIM_BODY_MULTIPART:
+    SET(CURLOPT_MIMEPOST, easy->mime);
+    break;
+  }
+  /* A GET with a body says what it is. */
+  if (attempt->body_kind != SHIM_BODY_NONE) SET(CURLOPT_CUSTOMREQUEST, attempt->method);
   return ok;
 }
 
-long shim_easy_status(CURL *easy) {
+#undef SET
+
+void shim_easy_forget(shim_easy *easy) {
+  easy->transfer = NULL;
+}
+
+void shim_easy_resume(shim_easy *easy) {
+  curl_easy_pause(easy->curl, CURLPAUSE_CONT);
+}
+
+void *shim_easy_handle(shim_easy *easy) {
+  return easy->curl;
+}
+
+long shim_easy_status(shim_easy *easy) {
   long status = 0;
-  curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+  curl_easy_getinfo(easy->curl, CURLINFO_RESPONSE_CODE, &status);
   return status;
+}
+
+static int64_t off_info(shim_easy *easy, CURLINFO info) {
+  curl_off_t value = 0;
+  curl_easy_getinfo(easy->curl, info, &value);
+  return value;
+}
+
+/* libcurl has microseconds, and 0 for what was not reached. */
+static int64_t time_info(shim_easy *easy, CURLINFO info, bool is_reached) {
+  return is_reached ? off_info(easy, info) * 1000 : -1;
+}
+
+void shim_easy_report(shim_easy *easy, shim_report *report) {
+  long version = 0;
+  curl_easy_getinfo(easy->curl, CURLINFO_HTTP_VERSION, &version);
+  report->http_version = version == CURL_HTTP_VERSION_1_0   ? 10
+                         : version == CURL_HTTP_VERSION_1_1 ? 11
+                         : version == CURL_HTTP_VERSION_2_0 ? 20
+                                                            : 0;
+  report->sent = off_info(easy, CURLINFO_SIZE_UPLOAD_T);
+  report->received = off_info(easy, CURLINFO_SIZE_DOWNLOAD_T);
+  const int64_t sending = off_info(easy, CURLINFO_PRETRANSFER_TIME_T);
+  const int64_t connect = off_info(easy, CURLINFO_CONNECT_TIME_T);
+  const int64_t lookup = off_info(easy, CURLINFO_NAMELOOKUP_TIME_T);
+  const int64_t first_byte = off_info(easy, CURLINFO_STARTTRANSFER_TIME_T);
+  report->lookup = time_info(easy, CURLINFO_NAMELOOKUP_TIME_T, lookup > 0 || sending > 0);
+  report->connect = time_info(easy, CURLINFO_CONNECT_TIME_T, connect > 0 || sending > 0);
+  report->tls = time_info(easy, CURLINFO_APPCONNECT_TIME_T, sending > 0);
+  report->first_byte = time_info(easy, CURLINFO_STARTTRANSFER_TIME_T, first_byte > 0);
+}
+
+/* --- Multipart: a part's data lie in memory, and are read from there --- */
+
+typedef struct part_data {
+  const char *data;
+  size_t length;
+  size_t position;
+} part_data;
+
+static size_t on_read_part(char *buffer, size_t size, size_t count, void *user) {
+  part_data *part = user;
+  const size_t left = part->length - part->position, room = size * count;
+  const size_t taken = left < room ? left : room;
+  if (taken > 0) memcpy(buffer, part->data + part->position, taken);
+  part->position += taken;
+  return taken;
+}
+
+static int on_seek_part(void *user, curl_off_t offset, int origin) {
+  part_data *part = user;
+  if (origin != SEEK_SET || offset < 0 || (size_t)offset > part->length) return CURL_SEEKFUNC_FAIL;
+  part->position = (size_t)offset;
+  return CURL_SEEKFUNC_OK;
+}
+
+bool shim_easy_add_part(shim_easy *easy, const shim_part *part) {
+  if (!easy->mime) easy->mime = curl_mime_init(easy->curl);
+  curl_mimepart *added = easy->mime ? curl_mime_addpart(easy->mime) : NULL;
+  if (!added) {
+    curl_slist_free_all(part->headers);
+    return false;
+  }
+  bool ok = curl_mime_headers(added, part->headers, 1) == CURLE_OK;
+  ok = curl_mime_name(added, part->name) == CURLE_OK && ok;
+  if (part->path) {
+    ok = curl_mime_filedata(added, part->path) == CURLE_OK && ok; /* sets the file's name, too */
+  } else {
+    part_data *data = malloc(sizeof *data);
+    if (!data) return false;
+    *data = (part_data){part->data, part->data_length, 0};
+    ok = curl_mime_data_cb(added, (curl_off_t)part->data_length, on_read_part, on_seek_part, free, data) == CURLE_OK && ok;
+  }
+  if (part->file_name) ok = curl_mime_filename(added, part->file_name) == CURLE_OK && ok;
+  if (part->content_type) ok = curl_mime_type(added, part->content_type) == CURLE_OK && ok;
+  return ok;
 }
 
 const char *shim_easy_text(CURLcode code) {
@@ -219,21 +391,62 @@ static bool is_address(const char *host) {
   return host[0] == '[' || inet_pton(AF_INET, host, bytes) == 1;
 }
 
-bool shim_url_check(const char *url, uint64_t *origin, bool *needs_lookup) {
+/* The parts of a URL that say where a request goes. */
+typedef struct url_origin {
+  char *scheme, *host, *port;
+} url_origin;
+
+static bool read_origin(CURLU *parsed, url_origin *out) {
+  return curl_url_get(parsed, CURLUPART_SCHEME, &out->scheme, 0) == CURLUE_OK &&
+         (strcmp(out->scheme, "http") == 0 || strcmp(out->scheme, "https") == 0) &&
+         curl_url_get(parsed, CURLUPART_HOST, &out->host, 0) == CURLUE_OK &&
+         curl_url_get(parsed, CURLUPART_PORT, &out->port, CURLU_DEFAULT_PORT) == CURLUE_OK;
+}
+
+static void free_origin(url_origin *origin) {
+  curl_free(origin->scheme);
+  curl_free(origin->host);
+  curl_free(origin->port);
+}
+
+/* False: it is no URL that we can fetch. In any case `out` is to be freed. */
+static bool parse_origin(const char *url, url_origin *out) {
   CURLU *parsed = curl_url();
-  char *scheme = NULL, *host = NULL, *port = NULL;
-  const bool ok = parsed && curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK &&
-                  curl_url_get(parsed, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
-                  (strcmp(scheme, "http") == 0 || strcmp(scheme, "https") == 0) &&
-                  curl_url_get(parsed, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
-                  curl_url_get(parsed, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK;
-  if (ok) {
-    *origin = hash(hash(0xCBF29CE484222325U, host), port);
-    *needs_lookup = !is_address(host);
-  }
-  curl_free(scheme);
-  curl_free(host);
-  curl_free(port);
+  *out = (url_origin){NULL, NULL, NULL};
+  const bool ok = parsed && curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK && read_origin(parsed, out);
   curl_url_cleanup(parsed);
   return ok;
+}
+
+bool shim_url_check(const char *url, shim_url *out) {
+  url_origin origin;
+  const bool ok = parse_origin(url, &origin);
+  if (ok) *out = (shim_url){hash(hash(0xCBF29CE484222325U, origin.host), origin.port), !is_address(origin.host)};
+  free_origin(&origin);
+  return ok;
+}
+
+char *shim_url_follow(const char *url, const char *location) {
+  CURLU *parsed = curl_url();
+  url_origin origin = {NULL, NULL, NULL};
+  char *followed = NULL, *copy = NULL;
+  if (parsed && curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK &&
+      curl_url_set(parsed, CURLUPART_URL, location, CURLU_URLENCODE | CURLU_ALLOW_SPACE) == CURLUE_OK &&
+      read_origin(parsed, &origin) && curl_url_get(parsed, CURLUPART_URL, &followed, 0) == CURLUE_OK) {
+    copy = strdup(followed);
+  }
+  curl_free(followed);
+  free_origin(&origin);
+  curl_url_cleanup(parsed);
+  return copy;
+}
+
+bool shim_url_same_origin(const char *url, const char *other) {
+  url_origin one, two;
+  const bool ok = parse_origin(url, &one), also_ok = parse_origin(other, &two);
+  const bool same = ok && also_ok && strcmp(one.scheme, two.scheme) == 0 && strcasecmp(one.host, two.host) == 0 &&
+                    strcmp(one.port, two.port) == 0;
+  free_origin(&one);
+  free_origin(&two);
+  return same;
 }

@@ -42,6 +42,7 @@ final class ScriptedTransport: Transport {
     private var scripts: [Script]
     private var pending: [(due: Int64, transfer: Transfer, event: Script.Event)] = []
     private var ended: [EndedTransfer] = []
+    private var held: [(transfer: Transfer, events: [Script.Event])] = []
     unowned var engine: Engine?
     /// Seconds of virtual time at which each attempt began, and whether it asked for a new connection.
     private(set) var begun: [(at: Double, fresh: Bool)] = []
@@ -65,6 +66,7 @@ final class ScriptedTransport: Transport {
     func end(_ transfer: Transfer) {
         pending.removeAll { $0.transfer === transfer }
         ended.removeAll { $0.transfer === transfer }
+        held.removeAll { $0.transfer === transfer }
     }
 
     func wait(nanoseconds: Int64) {
@@ -83,7 +85,7 @@ final class ScriptedTransport: Transport {
     private func play(_ event: Script.Event, _ transfer: Transfer) {
         switch event {
         case .head(let text): deliver(text, transfer) { transfer.receive(header: $0, $1) }
-        case .body(let text): deliver(text, transfer) { transfer.receive(body: $0, $1) }
+        case .body(let text): deliver(text, transfer, event)
         case .end(let result): ended.append(EndedTransfer(transfer: transfer, result: result, code: 0))
         case .run(let body): body()
         }
@@ -95,6 +97,27 @@ final class ScriptedTransport: Transport {
         pending.removeAll { $0.transfer === transfer }
         ended.append(
             EndedTransfer(transfer: transfer, result: attemptResult(CURLE_WRITE_ERROR, of: transfer), code: 23))
+    }
+
+    /// A paused transfer gets nothing more until it is resumed, and then the same again.
+    private func deliver(_ text: String, _ transfer: Transfer, _ event: Script.Event) {
+        deliver(text, transfer) { data, count in
+            switch transfer.receive(body: data, count) {
+            case .stop: return false
+            case .goOn: return true
+            case .pause:
+                let rest = pending.filter { $0.transfer === transfer }
+                pending.removeAll { $0.transfer === transfer }
+                held.append((transfer, [event] + rest.map(\.event)))
+                return true
+            }
+        }
+    }
+
+    func resume(_ transfer: Transfer) {
+        guard let index = held.firstIndex(where: { $0.transfer === transfer }) else { return }
+        let now = clock.monotonic.nanoseconds
+        for event in held.remove(at: index).events { pending.append((now, transfer, event)) }
     }
 
     func takeEnded() -> EndedTransfer? {
@@ -121,24 +144,31 @@ final class Scene {
 
     /// Performs a call, without jitter.
     func perform(
-        method: String = "GET", body: String? = nil, strategy: (any RetryStrategy)? = nil,
+        method: String = "GET", url: String? = nil, headers: OwnedHeaders = OwnedHeaders(), body: String? = nil,
+        source: BodySource? = nil, sink: BodySink? = nil, strategy: (any RetryStrategy)? = nil,
         cancelSwitch: CancelSwitch? = nil, _ change: (inout CallSettings) -> Void = { _ in }
     ) throws -> CallResult {
         var settings = CallSettings()
         change(&settings)
         var options = BoxRetryOptions()
         options.retryRandomizationFactor = 0
+        let url = url ?? "http://127.0.0.1/"
+        var requestBody = RequestCopy.Body.none
+        if let source { requestBody = .stream(source) }
+        if let body, let copy = body.withCString({ shim_copy_bytes($0, body.utf8.count) }) {
+            requestBody = .memory(copy, count: body.utf8.count, isCopy: true)
+        }
         let request = method.withCString { method in
-            (body ?? "").withCString { bytes in
+            url.withCString { url in
                 RequestCopy(
-                    method: method, url: "http://127.0.0.1/", headers: .empty, body: body == nil ? nil : bytes,
-                    bodyLength: body?.utf8.count ?? 0, safety: .byMethod, origin: 0, needsLookup: false)
+                    method: method, url: url, place: shim_url(origin: 0, needs_lookup: false), headers: headers,
+                    body: requestBody, isUnsafe: RequestSafety.byMethod.isUnsafe(method: method))
             }
         }
         guard let request else { throw Engine.SetupFailure.outOfMemory }
         let call = Call(
             engine: engine, request: request, strategy: strategy ?? BoxRetryStrategy(checked: options),
-            settings: settings, delivery: .none, cancelSwitch: cancelSwitch, userPointer: nil)
+            settings: settings, delivery: .none, cancelSwitch: cancelSwitch, userPointer: nil, sink: sink)
         self.call = call
         guard engine.perform(call) == .begun, let result = engine.takeResult(of: call) else {
             throw Engine.SetupFailure.exhausted

@@ -16,12 +16,13 @@ typedef struct shim_multi_callbacks {
 } shim_multi_callbacks;
 
 typedef struct shim_multi shim_multi;
+typedef struct shim_easy shim_easy; /* see below */
 
 shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, void *loop); /* NULL: out of memory */
 void shim_multi_free(shim_multi *multi);                                       /* all transfers have been removed */
 
-bool shim_multi_add(shim_multi *multi, CURL *easy);
-void shim_multi_remove(shim_multi *multi, CURL *easy);
+bool shim_multi_add(shim_multi *multi, shim_easy *easy);
+void shim_multi_remove(shim_multi *multi, shim_easy *easy);
 
 /* Tell libcurl that a socket is ready (SHIM_…), or that the time is up; it then calls back. */
 void shim_multi_ready(shim_multi *multi, int socket, int what);
@@ -30,42 +31,123 @@ void shim_multi_timeout(shim_multi *multi);
 /* The next transfer that has ended, and how; NULL if there is none. It is still to be removed. */
 void *shim_multi_next_ended(shim_multi *multi, CURLcode *code);
 
+/* What a transfer says to a piece of a body. */
+enum { SHIM_STOP = 0, SHIM_GO_ON = 1, SHIM_PAUSE = 2 };
+
+/* How far a transfer has come, in bytes of bodies. */
+typedef struct shim_progress {
+  int64_t received;
+  int64_t receive_total; /* 0: unknown */
+  int64_t sent;
+  int64_t send_total;
+} shim_progress;
+
 /* What transfers tell their owners. */
 typedef struct shim_transfer_callbacks {
   bool (*may_send)(void *transfer); /* before each sending of the request; false: do not */
-  bool (*header)(void *transfer, const char *line, size_t length); /* false: stop */
-  bool (*body)(void *transfer, const char *data, size_t length);   /* false: stop */
-  void (*moved)(void *transfer, int64_t down, int64_t up);         /* so many bytes of bodies, so far; called often */
+  bool (*header)(void *transfer, const char *line, size_t length);   /* false: stop */
+  int (*body)(void *transfer, const char *data, size_t length);      /* SHIM_… */
+  int64_t (*read)(void *transfer, char *buffer, size_t capacity);    /* so many bytes; 0: the end; below 0: see below */
+  bool (*rewind)(void *transfer);                                    /* the request's body is wanted from its start */
+  void (*moved)(void *transfer, const shim_progress *progress);      /* called often */
   void (*opening)(void *transfer, bool exhausted); /* look-up over; a socket is opened, or there are no descriptors */
 } shim_transfer_callbacks;
+
+enum { SHIM_READ_FAILED = -1, SHIM_READ_PAUSE = -2 };
+
+/* What holds for all transfers of an engine. NULL and 0 are libcurl's defaults. */
+typedef struct shim_easy_settings {
+  const char *user_agent;
+  const char *proxy; /* NULL: as the environment says; "": none */
+  const char *ca_file;
+  const char *client_certificate;
+  const char *client_key;
+  const char *client_key_password;
+  const char *unix_socket;
+} shim_easy_settings;
+
+/* A handle of libcurl's is set up once, and used for one transfer after the other. */
+
+shim_easy *shim_easy_new(const shim_easy_settings *settings); /* NULL: out of memory, or an option that is lacking */
+void shim_easy_free(shim_easy *easy);                         /* in no multi handle any more; NULL is accepted */
+
+/* What kind of body an attempt sends. */
+enum { SHIM_BODY_NONE, SHIM_BODY_EMPTY, SHIM_BODY_MEMORY, SHIM_BODY_STREAM, SHIM_BODY_MULTIPART };
 
 /* An attempt. The strings, headers and body must live as long as the transfer. */
 typedef struct shim_attempt {
   const char *method;
   const char *url;
   struct curl_slist *headers;
-  const void *body; /* NULL: none */
-  int64_t body_length;
-  bool has_empty_body; /* there is none, but its length is to be sent */
-  const char *user_agent;
-  const char *proxy;   /* NULL: as the environment says; "": none */
-  const char *ca_file; /* NULL: the system's */
-  char *error_text;    /* CURL_ERROR_SIZE bytes */
+  int body_kind;       /* SHIM_BODY_…; EMPTY: there is none, but its length is to be sent */
+  const void *body;    /* for MEMORY */
+  int64_t body_length; /* for MEMORY and STREAM; -1: unknown */
+  long http_version;   /* CURL_HTTP_VERSION_… */
+  bool compressed;     /* ask for compressed responses, and unpack them */
   bool fresh;          /* on a new connection */
+  bool large;          /* the bodies are worth large buffers */
 } shim_attempt;
 
-/* Sets up a handle (new, or used before) for an attempt. False: out of memory, or an option that this libcurl lacks. */
-bool shim_easy_prepare(CURL *easy, const shim_attempt *attempt, void *transfer);
+/* Prepares a handle for an attempt. False: out of memory, or an option that this libcurl lacks. */
+bool shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *transfer);
+
+/* The transfer is over: nobody is told of anything any more. */
+void shim_easy_forget(shim_easy *easy);
+
+/* Goes on with what a callback has paused. */
+void shim_easy_resume(shim_easy *easy);
+
+/* libcurl's own handle. */
+void *shim_easy_handle(shim_easy *easy);
 
 /* The status of the last status line; 0 if there was none. */
-long shim_easy_status(CURL *easy);
+long shim_easy_status(shim_easy *easy);
+
+/* How a transfer went. Times in nanoseconds from its start; -1: it did not come so far. */
+typedef struct shim_report {
+  int32_t http_version; /* 10, 11, 20; 0: none */
+  int64_t sent;         /* bytes of bodies */
+  int64_t received;
+  int64_t lookup;
+  int64_t connect;
+  int64_t tls;
+  int64_t first_byte;
+} shim_report;
+
+void shim_easy_report(shim_easy *easy, shim_report *report);
+
+/* A part of a multipart body. NULL is nothing. */
+typedef struct shim_part {
+  const char *name;
+  const char *file_name;
+  const char *content_type;
+  struct curl_slist *headers; /* the handle takes it over */
+  const void *data;
+  size_t data_length;
+  const char *path;
+} shim_part;
+
+/* Adds a part to the multipart body of a handle. Its data must live as long as the handle. False: no memory, or no file
+ * that can be read. */
+bool shim_easy_add_part(shim_easy *easy, const shim_part *part);
 
 /* What a code means. Static. */
 const char *shim_easy_text(CURLcode code);
 
-/* Whether a URL is one that we can fetch: http or https, with a host. On success the FNV-1a hash of host and port, and
- * whether the host is a name that has to be looked up. */
-bool shim_url_check(const char *url, uint64_t *origin, bool *needs_lookup);
+/* What has to be known of a URL. */
+typedef struct shim_url {
+  uint64_t origin;   /* FNV-1a hash of host and port */
+  bool needs_lookup; /* the host is a name */
+} shim_url;
+
+/* Whether a URL is one that we can fetch: http or https, with a host. */
+bool shim_url_check(const char *url, shim_url *out);
+
+/* Where a redirect leads from a URL, to be freed with shim_free; NULL if that is no URL that we can fetch. */
+char *shim_url_follow(const char *url, const char *location);
+
+/* Whether two URLs have the same scheme, host and port. */
+bool shim_url_same_origin(const char *url, const char *other);
 
 /* Before the first transfer; only the first call counts. False if libcurl is too old or cannot be set up. */
 bool shim_curl_setup(const shim_transfer_callbacks *callbacks);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct shim_buffer {
   char *data;
@@ -22,5 +23,11 @@ char *shim_copy_string(const char *text);
 void *shim_copy_bytes(const void *bytes, size_t count);
 void *shim_allocate(size_t count);
 void shim_free(void *memory);
+
+/* Writes "bytes=N-". */
+void shim_write_range(char *out, size_t capacity, int64_t offset);
+
+/* Writes a random UUID: 36 characters and a NUL. False: there is no randomness. */
+bool shim_write_uuid(char out[37]);
 
 #endif

@@ -9,7 +9,12 @@ public final class Call: TimerEntry {
     let settings: CallSettings
     public let userPointer: UnsafeMutableRawPointer?
 
-    var machine = CallMachine()
+    let sink: BodySink?
+    /// Of a sink that may be resumed.
+    var download: Download?
+    /// Where the attempt is sent.
+    var target: Target
+    var machine: CallMachine
     var retryLoop: RetryLoop
     let deadline: Instant
     let startedAt: Int64
@@ -25,10 +30,19 @@ public final class Call: TimerEntry {
     var attemptStartedBoot: Int64 = 0
     var outcome = Outcome(status: 0)
     var decision: Decision?
+    /// What was decided about a response when its head had come, since its body had to go somewhere (B15); and how the
+    /// retry loop stood before.
+    var early: (decision: Decision?, before: RetryLoop)?
+    /// The strategy is at it, on another thread; the attempt may end meanwhile.
+    var isAskingEarly = false
+    var endWhileAsking: (result: CallMachine.AttemptResult, code: Int32, at: Int64)?
     /// What the last attempt brought.
     private(set) var received = (head: ResponseHead(shim_buffer()), body: shim_buffer())
     var records: [AttemptRecord] = []
+    var redirects: [RedirectRecord] = []
     var reconnects: Int32 = 0
+    /// Of the attempt under way.
+    var redirectsInAttempt: Int32 = 0
     var exceptions: Int32 = 0
 
     /// Where it stands among the engine's active calls; -1 if it does not.
@@ -58,7 +72,7 @@ public final class Call: TimerEntry {
 
     public init(
         engine: Engine, request: RequestCopy, strategy: any RetryStrategy, settings: CallSettings,
-        delivery: Delivery, cancelSwitch: CancelSwitch?, userPointer: UnsafeMutableRawPointer?
+        delivery: Delivery, cancelSwitch: CancelSwitch?, userPointer: UnsafeMutableRawPointer?, sink: BodySink? = nil
     ) {
         self.engine = engine
         self.request = request
@@ -67,6 +81,10 @@ public final class Call: TimerEntry {
         self.delivery = delivery
         self.cancelSwitch = cancelSwitch
         self.userPointer = userPointer
+        self.sink = sink
+        if let file = sink as? FileSink, file.isResumable, request.mayBeResumed { download = Download() }
+        target = request.target
+        machine = CallMachine(maxRedirects: settings.maxRedirects)
         let clock = engine.clock
         startedAt = clock.monotonic.nanoseconds
         deadline = clock.boottime.advanced(byMilliseconds: settings.deadline)
@@ -79,13 +97,13 @@ public final class Call: TimerEntry {
 
     deinit {
         freeReceived()
+        download?.forget()
     }
 
-    /// Keeps what an attempt brought, in place of what the one before did.
-    func keep(_ transfer: Transfer) {
+    /// Keeps the head that an attempt brought, in place of what the one before brought.
+    func keepHead(_ transfer: Transfer) {
         freeReceived()
-        let buffers = transfer.takeBuffers()
-        received = (ResponseHead(buffers.head), buffers.body)
+        received.head = ResponseHead(transfer.takeHead())
     }
 
     private func freeReceived() {
@@ -98,18 +116,31 @@ public final class Call: TimerEntry {
         // attempt brought stays here: a strategy may be looking at it on another thread.
         let hasResponse = ending == .response || ending == .callbackFailed
         var brought = (head: ResponseHead(shim_buffer()), body: shim_buffer())
-        if hasResponse { swap(&brought, &received) }
+        if hasResponse {
+            swap(&brought, &received)
+            if let transfer { brought.body = transfer.takeBody() }
+        }
         return CallResult(
             ending: ending, status: hasResponse ? records.last?.status ?? 0 : 0, head: brought.head,
             body: brought.body, isBodyCutOff: hasResponse && (transfer?.isBodyCutOff ?? false), records: records,
-            url: shim_copy_string(request.url), userPointer: userPointer)
+            redirects: redirects, sinkLength: sink?.length ?? 0, target: target, userPointer: userPointer)
     }
 
     var isGone: Bool { engine.isAbandoned(self) }
 
+    /// Where redirects have led. Only for callbacks, which run on the loop.
+    public var currentURL: UnsafePointer<CChar> { UnsafePointer(target.url) }
+    public var currentMethod: UnsafePointer<CChar> { UnsafePointer(target.method) }
+
+    /// Of the attempt under way, from 1.
+    public var attemptNumber: Int32 { Int32(records.count + 1) }
+
     var hasDeadline: Bool { settings.deadline != .max }
 
-    var isIdempotent: Bool { request.isIdempotent }
+    /// The same request may be sent at once on another connection, although the server may have seen it (B13).
+    var mayBeSentAgain: Bool { request.isIdempotent && bodyCanBeSentAgain }
+
+    var bodyCanBeSentAgain: Bool { request.source?.canBeSentAgain ?? true }
 
     override func fire(now: Int64) {
         engine.timerFired(self, now: now)
@@ -133,6 +164,20 @@ public struct AttemptRecord {
     public var number: Int32
     /// 0 if the attempt ended in a response.
     public var exceptionNumber: Int32
+    public var redirects: Int32
+    /// Bytes that a resumed download had before.
+    public var resumedFrom: Int64
+    /// How its last sending went.
+    public var report: shim_report
+}
+
+/// A redirect that was followed.
+public struct RedirectRecord {
+    public var attemptNumber: Int32
+    public var status: Int32
+    let target: Target
+
+    public var url: UnsafePointer<CChar> { UnsafePointer(target.url) }
 }
 
 /// How a call ended, and with what. Never changes.
@@ -141,15 +186,19 @@ public final class CallResult {
     /// 0: without a response.
     public let status: Int32
     public let records: [AttemptRecord]
+    public let redirects: [RedirectRecord]
     public let isBodyCutOff: Bool
-    public let url: UnsafeMutablePointer<CChar>?
+    /// Bytes of the body that the sink has.
+    public let sinkLength: Int64
+    private let target: Target
     public let userPointer: UnsafeMutableRawPointer?
     private var headers: ResponseHead
     private var bodyBuffer: shim_buffer
 
     init(
         ending: CallMachine.Ending, status: Int32, head: ResponseHead, body: shim_buffer, isBodyCutOff: Bool,
-        records: [AttemptRecord], url: UnsafeMutablePointer<CChar>?, userPointer: UnsafeMutableRawPointer?
+        records: [AttemptRecord], redirects: [RedirectRecord], sinkLength: Int64, target: Target,
+        userPointer: UnsafeMutableRawPointer?
     ) {
         self.ending = ending
         self.status = status
@@ -157,15 +206,18 @@ public final class CallResult {
         bodyBuffer = body
         self.isBodyCutOff = isBodyCutOff
         self.records = records
-        self.url = url
+        self.redirects = redirects
+        self.sinkLength = sinkLength
+        self.target = target
         self.userPointer = userPointer
     }
 
     deinit {
         headers.free()
         shim_buffer_free(&bodyBuffer)
-        shim_free(url)
     }
+
+    public var url: UnsafePointer<CChar> { UnsafePointer(target.url) }
 
     public var body: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bodyBuffer.data, count: bodyBuffer.count) }
 

@@ -1,3 +1,4 @@
+import CShims
 import RetryCore
 
 /// How a call is made: the request's settings, where it has them, else the client's, else the defaults.
@@ -16,6 +17,32 @@ public struct CallSettings {
     public var maxHeaderLines = 1_000
     /// Below the 300 KiB at which libcurl gives up by itself, as if the connection had failed.
     public var maxHeaderBytes = 256 << 10
+    /// Bytes of a 2xx response that a sink is given.
+    public var sinkLimit = Int.max
+    /// Within one attempt; 0: none is followed.
+    public var maxRedirects: Int32 = 20
+    public var httpVersion = HTTPVersion.http2
+    /// Ask for compressed responses, and unpack them.
+    public var isCompressed = false
+    /// Runs on the loop before each sending.
+    public var beforeAttempt: ((Sending) -> Void)?
+    /// Runs on the loop while bodies move. The last argument is what a resumed download had before.
+    public var onProgress: ((Call, shim_progress, Int64) -> Void)?
 
     public init() {}
+}
+
+public enum HTTPVersion: Int32 {
+    case http1 = 1
+    /// Over TLS, where the server offers it.
+    case http2 = 2
+    case http2PriorKnowledge = 3
+
+    var curl: Int32 {
+        switch self {
+        case .http1: return Int32(CURL_HTTP_VERSION_1_1)
+        case .http2: return Int32(CURL_HTTP_VERSION_2TLS)
+        case .http2PriorKnowledge: return Int32(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
+        }
+    }
 }

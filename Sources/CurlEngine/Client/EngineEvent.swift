@@ -19,5 +19,6 @@ public struct EngineEvent {
         case reconnect = 2
         case retryScheduled = 3
         case callEnded = 4
+        case redirected = 5
     }
 }

@@ -7,12 +7,10 @@ extension Engine {
         switch action {
         case .none: break
         case .attempt(let fresh):
-            drop(&call.transfer)
-            call.isFresh = fresh
-            call.isQueued = true
-            starting.append(call)
-            hasMoreToDo = true
-            arm(call)
+            call.target = call.request.target
+            call.redirectsInAttempt = 0
+            enqueue(call, fresh: fresh)
+        case .sendAgain(let fresh): enqueue(call, fresh: fresh)
         case .decide: decide(call)
         case .wait(let seconds):
             drop(&call.transfer)
@@ -23,15 +21,64 @@ extension Engine {
         }
     }
 
+    private func enqueue(_ call: Call, fresh: Bool) {
+        drop(&call.transfer)
+        call.isFresh = fresh
+        call.isQueued = true
+        starting.append(call, settings)
+        hasMoreToDo = true
+        arm(call)
+    }
+
+    // MARK: - Decisions
+
     /// The strategy is asked; on the pool, if foreign code will answer.
     private func decide(_ call: Call) {
         guard let transfer = call.transfer else { return }
+        if let early = call.early, !call.outcome.isNetworkException {
+            call.early = nil
+            call.decision = early.decision
+            return decided(call)
+        }
+        if let early = call.early {
+            // The response whose head was judged has not become one.
+            call.retryLoop = early.before
+            call.early = nil
+        }
         call.outcome.requestSent = transfer.requestSent
         guard call.strategy.callsBack else {
             call.decision = try? call.retryLoop.next(call.outcome, clock: clock)
             return decided(call)
         }
         if !pool.decide(call) { perform(call.machine.failed(.exhausted), call) }
+    }
+
+    /// What becomes of the body of a 2xx response whose head has come.
+    enum EarlyAnswer {
+        case deliver
+        case keep
+        case wait
+        case fail(LocalFailure)
+    }
+
+    /// Asks the strategy about a response whose head has come, since its body has to go somewhere (B15). Runs inside
+    /// libcurl.
+    func askEarly(_ call: Call, _ transfer: Transfer) -> EarlyAnswer {
+        makeOutcome(call, transfer, cause: .none)
+        call.outcome.requestSent = transfer.requestSent
+        let before = call.retryLoop
+        guard call.strategy.callsBack else {
+            let decision = try? call.retryLoop.next(call.outcome, clock: clock)
+            call.early = (decision, before)
+            return decision?.isRetry == true ? .keep : .deliver
+        }
+        call.early = (nil, before)
+        call.isAskingEarly = true
+        guard pool.decide(call) else {
+            call.isAskingEarly = false
+            return .fail(.exhausted)
+        }
+        return .wait
     }
 
     /// On a thread of the pool. The loop leaves the call alone until it is told.
@@ -41,10 +88,39 @@ extension Engine {
     }
 
     func decided(_ call: Call) {
+        if call.isAskingEarly { return decidedEarly(call) }
         guard call.machine.state == .deciding else { return }  // It was cancelled meanwhile.
         if !call.records.isEmpty { call.records[call.records.count - 1].decision = call.decision }
         tell(.attemptEnded, call, call.records.last)
         perform(call.machine.decided(call.decision), call)
+    }
+
+    private func decidedEarly(_ call: Call) {
+        call.isAskingEarly = false
+        call.early?.decision = call.decision
+        guard let decision = call.decision else { return perform(call.machine.callbackFailed(), call) }
+        guard let transfer = call.transfer else { return }
+        if decision.isRetry {
+            transfer.keepInMemory()
+        } else if let sink = call.sink, !transfer.deliver(to: sink) {
+            let result = attemptResult(CURLE_WRITE_ERROR, of: transfer)
+            return attemptEnded(call, result, code: Int32(CURLE_WRITE_ERROR.rawValue))
+        }
+        if let end = call.endWhileAsking {
+            call.endWhileAsking = nil
+            return attemptEnded(call, end.result, code: end.code, at: end.at)
+        }
+        resume(call)
+    }
+
+    /// Goes on with what a callback has paused.
+    func resume(_ call: Call) {
+        guard let transfer = call.transfer, !transfer.isDetached, transfer.place != .undecided else { return }
+        transfer.isPaused = false
+        transfer.touch()
+        arm(call)
+        transport?.resume(transfer)
+        hasMoreToDo = true
     }
 
     private func tell(
@@ -70,11 +146,11 @@ extension Engine {
         switch call.machine.state {
         case .waiting: perform(call.machine.waitOver(), call)
         case .attempting:
-            guard let transfer = call.transfer else { return arm(call) }
-            if call.request.bodyLength > 0 { transfer.lookAtKernel() }
+            guard let transfer = call.transfer, !transfer.isDetached else { return arm(call) }
+            if call.request.hasBody { transfer.lookAtKernel() }
             if resourceTimeLeft(call) <= 0 {
                 attemptEnded(call, .exception(.timeoutResource), code: 0)
-            } else if now >= saturated(transfer.lastActivity, call.settings.idleTimeout) {
+            } else if !transfer.isHeld, now >= saturated(transfer.lastActivity, call.settings.idleTimeout) {
                 attemptEnded(call, .exception(.timeoutIdle), code: 0)
             } else {
                 arm(call)
@@ -87,19 +163,24 @@ extension Engine {
     /// again when it fires.
     private func arm(_ call: Call) {
         var due = Int64.max
-        if let transfer = call.transfer {
-            due = min(
-                saturated(transfer.lastActivity, call.settings.idleTimeout), saturated(now, resourceTimeLeft(call)))
-            if call.request.bodyLength > 0, call.settings.idleTimeout != .max {
-                // What the kernel drains is only seen by looking.
-                due = min(due, now + max(call.settings.idleTimeout / 8, 1_000_000))
-            }
+        if let transfer = call.transfer, !transfer.isDetached {
+            due = saturated(now, resourceTimeLeft(call))
+            if !transfer.isHeld { due = min(due, idleDue(call, transfer)) }
         }
         if call.hasDeadline {
             let left = max(call.deadline.nanoseconds - clock.boottime.nanoseconds, 0)
             due = min(due, saturated(now, left))
         }
         if due == .max { timers.remove(call) } else { timers.set(call, due: due) }
+    }
+
+    /// When to look whether the attempt has been idle for too long (M1). It rests while the transfer is held.
+    private func idleDue(_ call: Call, _ transfer: Transfer) -> Int64 {
+        let timeout = call.settings.idleTimeout
+        guard timeout != .max else { return .max }
+        let due = saturated(transfer.lastActivity, timeout)
+        // What the kernel drains is only seen by looking.
+        return call.request.hasBody ? min(due, now + max(timeout / 8, 1_000_000)) : due
     }
 
     /// Nanoseconds of the attempt's resource time (M2); `Int64.max` if it has none.
@@ -113,8 +194,9 @@ extension Engine {
         return overflow ? .max : sum
     }
 
-    private func finish(_ call: Call, _ ending: CallMachine.Ending) {
-        if let transfer = call.transfer, !transfer.isDetached { noteUnfinished(call) }
+    private func finish(_ call: Call, _ wanted: CallMachine.Ending) {
+        if let transfer = call.transfer, !transfer.isDetached || call.endWhileAsking != nil { noteUnfinished(call, transfer) }
+        let ending = closeBodies(call, wanted)
         hasMoreToDo = true
         timers.remove(call)
         if call.isQueued { starting.remove(call) }
@@ -146,6 +228,18 @@ extension Engine {
         for waiter in closed { waiter.tell() }
     }
 
+    /// The bodies are done with. A sink whose body is whole keeps it; if it cannot, that is how the call ends.
+    private func closeBodies(_ call: Call, _ ending: CallMachine.Ending) -> CallMachine.Ending {
+        var ending = ending
+        if let transfer = call.transfer { detach(transfer) }
+        if let sink = call.sink {
+            if ending == .response, call.transfer?.place == .sink, !sink.finish() { ending = .local(.sink) }
+            sink.close()
+        }
+        call.request.source?.close()
+        return ending
+    }
+
     private func deliver(_ call: Call) {
         switch call.delivery {
         case .none: break
@@ -169,29 +263,75 @@ extension Engine {
     }
 
     private func begin(_ call: Call) {
-        let transfer = Transfer(call: call, now: now)
+        switch call.headerLines() {
+        case .unchanged: begin(call, nil)
+        case .changed(let lines): begin(call, lines)
+        case .outOfMemory:
+            giveUpTurn(call)
+            perform(call.machine.failed(.outOfMemory), call)
+        case .failed:
+            giveUpTurn(call)
+            perform(call.machine.callbackFailed(), call)
+        }
+    }
+
+    private func giveUpTurn(_ call: Call) {
+        starting.opened(call.target)
+        starting.ended(call.target)
+        hasMoreToDo = true
+    }
+
+    private func begin(_ call: Call, _ lines: UnsafeMutablePointer<curl_slist>?) {
+        let transfer = Transfer(call: call, lines: lines, now: now)
         call.transfer = transfer
-        if call.reconnects == 0 {
+        if call.reconnects == 0, call.redirectsInAttempt == 0 {
             call.attemptStartedAt = now
             call.attemptStartedBoot = clock.boottime.nanoseconds
         }
         locked { stats.attempts += 1 }
         arm(call)
         tell(.attemptBegan, call)
+        if transfer.target.hasBody, let source = call.request.source, !source.rewind() {
+            return attemptEnded(call, .local(.source), code: 0)
+        }
         if let failure = transport?.begin(transfer) { attemptEnded(call, .local(failure), code: 0) }
     }
 
-    func attemptEnded(_ call: Call, _ result: CallMachine.AttemptResult, code: Int32) {
+    func attemptEnded(_ call: Call, _ result: CallMachine.AttemptResult, code: Int32, at time: Int64? = nil) {
         guard let transfer = call.transfer else { return }
         detach(transfer)
-        note(call, transfer, result, code: code)
+        if call.isAskingEarly {
+            call.endWhileAsking = (result, code, time ?? now)
+            return arm(call)
+        }
+        call.request.source?.rest()
+        let result = result == .response && follow(call, transfer) ? .redirect : result
+        note(call, transfer, result, code: code, at: time ?? now)
         perform(call.machine.attemptEnded(result), call)
     }
 
+    /// Whether the response leads elsewhere, and we go there; the call's target is changed then.
+    private func follow(_ call: Call, _ transfer: Transfer) -> Bool {
+        guard Redirect.isRedirect(transfer.status), call.settings.maxRedirects > 0 else { return false }
+        call.keepHead(transfer)
+        guard let location = call.received.head.list.firstValue(of: "Location"),
+            let target = call.target.followed(status: transfer.status, location: location, from: call.request.target),
+            !target.hasBody || call.bodyCanBeSentAgain
+        else { return false }
+        call.redirectsInAttempt += 1
+        call.redirects.append(
+            RedirectRecord(attemptNumber: Int32(call.records.count + 1), status: transfer.status, target: target))
+        call.target = target
+        return true
+    }
+
     /// Writes down how an attempt ended, and makes the outcome that the strategy sees.
-    private func note(_ call: Call, _ transfer: Transfer, _ result: CallMachine.AttemptResult, code: Int32) {
+    private func note(
+        _ call: Call, _ transfer: Transfer, _ result: CallMachine.AttemptResult, code: Int32, at time: Int64
+    ) {
         var cause = NetworkExceptionCause.none
         switch result {
+        case .redirect: return tell(.redirected, call)
         case .vetoed(isSafe: true) where call.machine.mayReconnect:
             call.reconnects += 1
             locked { stats.reconnects += 1 }
@@ -201,33 +341,44 @@ extension Engine {
         case .response, .local: break
         }
         if cause != .none { call.exceptions += 1 }
-        call.keep(transfer)
-        call.records.append(
-            AttemptRecord(
-                status: cause == .none ? transfer.status : 0, cause: cause, decision: nil,
-                startedAt: call.attemptStartedAt - call.startedAt, endedAt: now - call.startedAt,
-                reconnects: call.reconnects, curlCode: code, number: Int32(call.records.count + 1),
-                exceptionNumber: cause == .none ? 0 : call.exceptions))
+        call.records.append(record(of: call, transfer, status: cause == .none ? transfer.status : 0, at: time))
+        call.records[call.records.count - 1].cause = cause
+        call.records[call.records.count - 1].curlCode = code
+        call.records[call.records.count - 1].exceptionNumber = cause == .none ? 0 : call.exceptions
         call.reconnects = 0
+        if cause != .none, transfer.place == .sink, let sink = call.sink { call.download?.brokeOff(at: sink.length) }
+        makeOutcome(call, transfer, cause: cause)
+    }
+
+    /// The attempt's outcome, for the strategy to see.
+    private func makeOutcome(_ call: Call, _ transfer: Transfer, cause: NetworkExceptionCause) {
+        if transfer.hasHead { call.keepHead(transfer) }
         call.outcome =
             cause == .none
             ? Outcome(status: transfer.status, headers: call.received.head.list) : Outcome(exception: cause)
         call.outcome.isRequestUnsafe = call.request.isUnsafe
         call.outcome.request = UnsafeRawPointer(call.request.description)
+        call.outcome.isBodyReplayable = call.bodyCanBeSentAgain
+        if cause != .none, let sink = call.sink { call.outcome.isSinkRestartable = sink.length == 0 || sink.canRestart }
     }
 
     /// Writes down an attempt that the end of its call broke off: the server may have seen it (B13).
-    private func noteUnfinished(_ call: Call) {
-        call.records.append(
-            AttemptRecord(
-                status: 0, cause: .none, decision: nil, startedAt: call.attemptStartedAt - call.startedAt,
-                endedAt: now - call.startedAt, reconnects: call.reconnects, curlCode: 0,
-                number: Int32(call.records.count + 1), exceptionNumber: 0))
+    private func noteUnfinished(_ call: Call, _ transfer: Transfer) {
+        detach(transfer)
+        call.records.append(record(of: call, transfer, status: 0, at: now))
+    }
+
+    private func record(of call: Call, _ transfer: Transfer, status: Int32, at time: Int64) -> AttemptRecord {
+        AttemptRecord(
+            status: status, cause: .none, decision: nil, startedAt: call.attemptStartedAt - call.startedAt,
+            endedAt: time - call.startedAt, reconnects: call.reconnects, curlCode: 0,
+            number: Int32(call.records.count + 1), exceptionNumber: 0, redirects: call.redirectsInAttempt,
+            resumedFrom: transfer.resumedFrom, report: transfer.report)
     }
 
     /// The transfer's look-up is over, or it found a connection that there was.
     func opened(_ transfer: Transfer) {
-        starting.opened(transfer.call)
+        starting.opened(transfer.target)
     }
 
     /// Takes the transfer out of the transport.
@@ -235,7 +386,7 @@ extension Engine {
         guard !transfer.isDetached else { return }
         transfer.isDetached = true
         transfer.open()
-        starting.ended()
+        starting.ended(transfer.target)
         hasMoreToDo = true
         transport?.end(transfer)
     }

@@ -47,6 +47,7 @@ public final class Engine {
         case start(Call)
         case cancel(Call)
         case decided(Call)
+        case resume(Call)
         case cancelAll
     }
 
@@ -78,10 +79,11 @@ public final class Engine {
     deinit {
         transport = nil
         shim_monitor_free(lock)
-        shim_free(settings.userAgent)
-        shim_free(settings.proxy)
-        shim_free(settings.caFile)
+        settings.free()
     }
+
+    /// A handle of libcurl's that is set up for this engine; nil: there is no memory, or no libcurl.
+    func makeEasy() -> OpaquePointer? { (transport as? CurlTransport)?.makeEasy() }
 
     // MARK: - From any thread
 
@@ -116,6 +118,11 @@ public final class Engine {
             return call.isBegun
         }
         if isBegun { post(.cancel(call), about: call) }
+    }
+
+    /// Goes on with a body that a callback has paused.
+    public func goOn(with call: Call) {
+        if locked({ call.isBegun }) { post(.resume(call), about: call) }
     }
 
     /// Ends all calls, and lets the threads go. What is still to be done is done by them.
@@ -339,6 +346,7 @@ public final class Engine {
                 perform(call.isCancelledEarly ? call.machine.cancel() : call.machine.start(), call)
             case .cancel(let call): perform(call.machine.cancel(), call)
             case .decided(let call): decided(call)
+            case .resume(let call): resume(call)
             case .cancelAll: while let call = active.last { perform(call.machine.cancel(), call) }
             }
         }

@@ -1,3 +1,4 @@
+import CShims
 import RetryCore
 
 /// Attempts that wait for their turn: first come, first served among those of one host.
@@ -6,25 +7,30 @@ import RetryCore
 /// long as its name server likes: only so many are under way at once, for one host and in all, and those that wait for
 /// one do not hold up those that need none.
 struct StartQueue {
-    private static let maximumLookups = 64
     private static let maximumLookupsForOneHost = 8
 
-    /// Attempts to hosts that need no look-up.
+    /// Attempts that no limit for one host holds up.
     private var ready = Line()
-    /// Attempts to hosts that may need one, by host.
+    /// The others, by host.
     private var hosts: [Host] = []
     private var running = 0
     private var lookups = 0
 
     private struct Host {
-        let origin: UInt64
+        let place: shim_url
         var line = Line()
         var lookups = 0
+        var running = 0
     }
 
-    mutating func append(_ call: Call) {
-        guard call.request.needsLookup else { return ready.append(call) }
-        hosts[host(of: call)].line.append(call)
+    mutating func append(_ call: Call, _ settings: EngineSettings) {
+        guard isCounted(call.target, settings) else { return ready.append(call) }
+        hosts[host(of: call.target)].line.append(call)
+    }
+
+    /// Whether attempts to this place are counted by host.
+    private func isCounted(_ target: Target, _ settings: EngineSettings) -> Bool {
+        target.place.needs_lookup || settings.maxTransfersForOneHost != .max
     }
 
     /// The next attempt that may begin. It counts as running until `ended`.
@@ -34,43 +40,53 @@ struct StartQueue {
             running += 1
             return call
         }
-        guard lookups < Self.maximumLookups else { return nil }
-        for index in hosts.indices where hosts[index].lookups < Self.maximumLookupsForOneHost {
-            if let call = hosts[index].line.takeFirst() {
+        for index in hosts.indices where hosts[index].running < settings.maxTransfersForOneHost {
+            let needsLookup = hosts[index].place.needs_lookup
+            let mayLookUp = hosts[index].lookups < Self.maximumLookupsForOneHost && lookups < settings.maxLookups
+            guard !needsLookup || mayLookUp, let call = hosts[index].line.takeFirst() else { continue }
+            if needsLookup {
                 hosts[index].lookups += 1
                 lookups += 1
-                running += 1
-                return call
             }
+            hosts[index].running += 1
+            running += 1
+            return call
         }
         return nil
     }
 
-    /// The attempt's look-up is over, or there was none.
-    mutating func opened(_ call: Call) {
-        guard call.request.needsLookup else { return }
-        let index = host(of: call)
+    /// The attempt's look-up is over, or it needed none.
+    mutating func opened(_ target: Target) {
+        guard target.place.needs_lookup else { return }
+        let index = host(of: target)
         hosts[index].lookups -= 1
         lookups -= 1
-        if hosts[index].lookups == 0, hosts[index].line.isEmpty {
+    }
+
+    mutating func ended(_ target: Target) {
+        running -= 1
+        guard let index = knownHost(of: target) else { return }
+        hosts[index].running -= 1
+        if hosts[index].running == 0, hosts[index].line.isEmpty {
             hosts.swapAt(index, hosts.count - 1)
             hosts.removeLast()
         }
     }
 
-    mutating func ended() {
-        running -= 1
-    }
-
     /// The call will not begin any more.
     mutating func remove(_ call: Call) {
-        guard call.request.needsLookup else { return ready.remove(call) }
-        hosts[host(of: call)].line.remove(call)
+        guard let index = knownHost(of: call.target) else { return ready.remove(call) }
+        hosts[index].line.remove(call)
     }
 
-    private mutating func host(of call: Call) -> Int {
-        for index in hosts.indices where hosts[index].origin == call.request.origin { return index }
-        hosts.append(Host(origin: call.request.origin))
+    private func knownHost(of target: Target) -> Int? {
+        for index in hosts.indices where hosts[index].place.origin == target.place.origin { return index }
+        return nil
+    }
+
+    private mutating func host(of target: Target) -> Int {
+        if let index = knownHost(of: target) { return index }
+        hosts.append(Host(place: target.place))
         return hosts.count - 1
     }
 
@@ -103,19 +119,4 @@ struct StartQueue {
             for index in first..<calls.count where calls[index] === call { calls[index] = nil }
         }
     }
-}
-
-/// What a client's options say of its engine.
-public struct EngineSettings {
-    public var userAgent: UnsafeMutablePointer<CChar>?
-    public var proxy: UnsafeMutablePointer<CChar>?
-    public var caFile: UnsafeMutablePointer<CChar>?
-    /// Attempts under way at once; the others wait.
-    public var maxTransfers = 512
-    /// Runs on the loop, and must not block.
-    public var onEvent: ((EngineEvent) -> Void)?
-    /// Lets go of what C has of a call, where there is nobody to give it to.
-    public var dropHandle: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
-
-    public init() {}
 }

@@ -5,7 +5,8 @@ import RetryCore
 func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.AttemptResult {
     if let failure = transfer.localFailure { return .local(failure) }
     if transfer.isBodyCutOff { return .response }
-    if transfer.wasVetoed { return .vetoed(isSafe: transfer.call.isIdempotent) }
+    if transfer.isWrongRange { return .exception(.protocol) }
+    if transfer.wasVetoed { return .vetoed(isSafe: transfer.call.mayBeSentAgain) }
     switch code {
     case CURLE_OK:
         // libcurl takes the end of the connection for the end of the head.
@@ -26,6 +27,8 @@ func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.Attem
     case CURLE_OUT_OF_MEMORY:
         // libcurl says the same of a header line that is longer than it takes.
         return .local(transfer.sendings > 0 && transfer.isReadingHead ? .responseTooLarge : .outOfMemory)
+    case CURLE_READ_ERROR, CURLE_ABORTED_BY_CALLBACK:
+        return .local(.source)
     case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
         CURLE_SSL_CRL_BADFILE, CURLE_FAILED_INIT, CURLE_UNKNOWN_OPTION, CURLE_BAD_FUNCTION_ARGUMENT,
         CURLE_URL_MALFORMAT, CURLE_NOT_BUILT_IN:

@@ -11,7 +11,7 @@ final class CurlTransport: Transport {
     private let wakeup: Int32
     /// Nil only while it is being made.
     private var multi: OpaquePointer?
-    private var idleHandles: [UnsafeMutableRawPointer] = []
+    private var idleHandles: [OpaquePointer] = []
     /// By descriptor: the transfer that uses it.
     private var owners: [Transfer?] = []
     /// When libcurl wants to be called although no socket is ready; `Int64.max`: not at all.
@@ -34,25 +34,48 @@ final class CurlTransport: Transport {
 
     deinit {
         if let multi { shim_multi_free(multi) }
-        for easy in idleHandles { curl_easy_cleanup(easy) }
+        for easy in idleHandles { shim_easy_free(easy) }
         shim_close(epoll)
         shim_close(wakeup)
     }
 
+    /// A handle that is set up for this engine. Nil: no memory, or a setting that libcurl does not take.
+    func makeEasy() -> OpaquePointer? {
+        var easySettings = settings.easySettings
+        return shim_easy_new(&easySettings)
+    }
+
     func begin(_ transfer: Transfer) -> LocalFailure? {
-        guard let easy = idleHandles.popLast() ?? curl_easy_init() else { return .outOfMemory }
+        let ownEasy = (transfer.target.hasBody ? transfer.call.request.source as? MultipartSource : nil)?.easy
+        guard let easy = ownEasy ?? idleHandles.popLast() ?? makeEasy() else { return .outOfMemory }
         transfer.easy = easy
-        var attempt = transfer.call.request.attempt(
-            settings, fresh: transfer.call.isFresh, errorText: transfer.errorText)
-        let isPrepared = shim_easy_prepare(easy, &attempt, Unmanaged.passUnretained(transfer).toOpaque())
-        return isPrepared && shim_multi_add(multi, easy) ? nil : .setting
+        transfer.isEasyShared = ownEasy == nil
+        var attempt = transfer.attempt()
+        guard shim_easy_prepare(easy, &attempt, Unmanaged.passUnretained(transfer).toOpaque()) else { return .setting }
+        settings.onTransfer?(shim_easy_handle(easy))
+        return shim_multi_add(multi, easy) ? nil : .setting
+    }
+
+    func resume(_ transfer: Transfer) {
+        if let easy = transfer.easy { shim_easy_resume(easy) }
     }
 
     func end(_ transfer: Transfer) {
         guard let easy = transfer.easy else { return }
+        shim_easy_report(easy, &transfer.report)
         shim_multi_remove(multi, easy)
+        shim_easy_forget(easy)
         transfer.easy = nil
-        if idleHandles.count < Self.maximumIdleHandles { idleHandles.append(easy) } else { curl_easy_cleanup(easy) }
+        // A connection that others use as well lives on.
+        let index = Int(transfer.socket)
+        if owners.indices.contains(index), owners[index] === transfer { owners[index] = nil }
+        guard transfer.isEasyShared else { return }
+        // What the caller may have set on a handle is for one transfer.
+        if settings.onTransfer == nil, idleHandles.count < Self.maximumIdleHandles {
+            idleHandles.append(easy)
+        } else {
+            shim_easy_free(easy)
+        }
     }
 
     func wait(nanoseconds: Int64) {
@@ -66,7 +89,7 @@ final class CurlTransport: Transport {
             if event.descriptor == wakeup {
                 shim_eventfd_clear(wakeup)
             } else {
-                owner(of: event.descriptor)?.touch()
+                owner(of: event.descriptor)?.touchConnection()
                 shim_multi_ready(multi, event.descriptor, event.what)
             }
         }

@@ -4,18 +4,27 @@ import RetryCore
 /// One attempt: a libcurl handle, and what has come back so far. Only the holder of the loop touches it.
 final class Transfer {
     unowned(unsafe) let call: Call
+    let target: Target
     /// What the transport works with.
-    var easy: UnsafeMutableRawPointer?
-    /// What libcurl has to say of a failure.
-    let errorText: UnsafeMutablePointer<CChar>?
+    var easy: OpaquePointer?
+    /// The handle goes back to the others afterwards.
+    var isEasyShared = true
+    /// Header lines of this sending alone.
+    private let lines: UnsafeMutablePointer<curl_slist>?
     /// It is not the transport's any more.
     var isDetached = false
+    /// What is known of it in the end.
+    var report = shim_report()
 
     /// The header lines of the last message, as they came.
     private(set) var head = shim_buffer()
     private(set) var body = shim_buffer()
     private(set) var isBodyCutOff = false
     private(set) var localFailure: LocalFailure?
+    /// Where the body goes.
+    private(set) var place = BodyPlace.memory
+    /// A callback of the caller's has nothing to send, or takes nothing, until the call is resumed.
+    var isPaused = false
 
     /// How often libcurl has asked to send the request.
     private(set) var sendings = 0
@@ -24,6 +33,12 @@ final class Transfer {
     /// When something last moved (M1).
     private(set) var lastActivity: Int64
     private var moved: Int64 = 0
+    private var progressAt: Int64 = 0
+    /// Bytes that a resumed download had before.
+    private(set) var resumedFrom: Int64 = 0
+    /// The server sent another part of the file than was asked for.
+    private(set) var isWrongRange = false
+    private var isDiscarded = false
     /// The look-up is over.
     private(set) var isOpen = false
     /// The socket in use; -1 if there is none.
@@ -35,24 +50,51 @@ final class Transfer {
     private var expectsStatusLine = true
     /// Up to the empty line.
     private(set) var isReadingHead = true
+    /// Other transfers may share its connection, so that what moves there is not this one's.
+    private(set) var isMultiplexed = false
 
-    init(call: Call, now: Int64) {
+    /// `lines`: header lines in place of the request's own, which the transfer takes over.
+    init(call: Call, lines: UnsafeMutablePointer<curl_slist>?, now: Int64) {
         self.call = call
-        errorText = shim_allocate(Int(CURL_ERROR_SIZE))?.bindMemory(to: CChar.self, capacity: Int(CURL_ERROR_SIZE))
-        errorText?.pointee = 0
+        target = call.target
+        self.lines = lines
         lastActivity = now
     }
 
     deinit {
-        shim_free(errorText)
+        curl_slist_free_all(lines)
         shim_buffer_free(&head)
         shim_buffer_free(&body)
     }
 
-    /// Hands over what has been received.
-    func takeBuffers() -> (head: shim_buffer, body: shim_buffer) {
-        defer { (head, body) = (shim_buffer(), shim_buffer()) }
-        return (head, body)
+    /// Where the body of the response goes (B15).
+    enum BodyPlace {
+        case memory
+        /// The strategy is asked whether it retries this response; until it has answered, nothing is taken.
+        case undecided
+        case sink
+    }
+
+    /// The head, or a part of it, has come and has not been taken.
+    var hasHead: Bool { head.count > 0 }
+
+    func takeHead() -> shim_buffer {
+        defer { head = shim_buffer() }
+        return head
+    }
+
+    func takeBody() -> shim_buffer {
+        defer { body = shim_buffer() }
+        return body
+    }
+
+    /// Nothing moves, and nothing is expected to: whoever has to take or give something is not ready (M1).
+    var isHeld: Bool { isPaused || place == .undecided }
+
+    /// What libcurl needs for it.
+    func attempt() -> shim_attempt {
+        call.request.attempt(
+            to: target, settings: call.settings, fresh: call.isFresh, changed: lines, isLarge: call.sink != nil)
     }
 
     var requestSent: RequestSent { sendings == 0 ? .nothing : .some }
@@ -81,10 +123,12 @@ final class Transfer {
             head.count = 0
             headerLines = 0
             headerBytes = count
+            isMultiplexed = Self.isHTTP2(line, count)
             status = easy.map { Int32(clamping: shim_easy_status($0)) } ?? Self.status(line, count) ?? 0
         } else if isReadingHead, count <= 2 {
             isReadingHead = false
             expectsStatusLine = (100..<200).contains(status)
+            return expectsStatusLine || receivedHead()
         } else {
             // A header; or, behind the body, a trailer, which is none (RFC 9110, 6.5.1), but has its limits too.
             headerLines += 1
@@ -102,6 +146,51 @@ final class Transfer {
         return true
     }
 
+    /// The head of the final response is complete. False: stop.
+    private func receivedHead() -> Bool {
+        guard let sink = call.sink, (200..<300).contains(status), !call.request.isHead else { return true }
+        switch call.engine.askEarly(call, self) {
+        case .deliver: return deliver(to: sink)
+        case .keep: return true
+        case .wait:
+            place = .undecided
+            return true
+        case .fail(let failure):
+            localFailure = failure
+            return false
+        }
+    }
+
+    /// The body goes to the caller's sink. False: stop.
+    func deliver(to sink: BodySink) -> Bool {
+        switch call.download?.received(status: status, call.received.head.list) ?? .whole {
+        case .rest: break
+        case .whole:
+            guard sink.start() else {
+                localFailure = .sink
+                return false
+            }
+        case .wrong:
+            call.download?.forget()
+            isWrongRange = true
+            return false
+        }
+        resumedFrom = sink.length
+        place = .sink
+        return true
+    }
+
+    /// The strategy has answered: it retries, so that nobody wants the body.
+    func keepInMemory() {
+        place = .memory
+        isDiscarded = true
+    }
+
+    private static func isHTTP2(_ line: UnsafePointer<CChar>, _ count: Int) -> Bool {
+        var text = ByteCursor(start: UnsafeRawPointer(line).assumingMemoryBound(to: UInt8.self), count: count)
+        return text.take("HTTP/2")
+    }
+
     /// The status in a status line, for transports that do not know it.
     private static func status(_ line: UnsafePointer<CChar>, _ count: Int) -> Int32? {
         var text = ByteCursor(start: UnsafeRawPointer(line).assumingMemoryBound(to: UInt8.self), count: count)
@@ -112,9 +201,41 @@ final class Transfer {
         return status
     }
 
-    func receive(body data: UnsafePointer<CChar>, _ count: Int) -> Bool {
+    func receive(body data: UnsafePointer<CChar>, _ count: Int) -> BodyAnswer {
         touch()
-        let isWanted = (200..<300).contains(status)
+        switch place {
+        case .undecided: return .pause
+        case .memory: return keep(data, count) ? .goOn : .stop
+        case .sink: return give(data, count)
+        }
+    }
+
+    enum BodyAnswer: Int32 {
+        case stop = 0
+        case goOn = 1
+        case pause = 2
+    }
+
+    private func give(_ data: UnsafePointer<CChar>, _ count: Int) -> BodyAnswer {
+        guard let sink = call.sink else { return .stop }
+        guard Int64(count) <= Int64(clamping: call.settings.sinkLimit) - sink.length else {
+            localFailure = .responseTooLarge
+            return .stop
+        }
+        switch sink.write(call, data, count) {
+        case .taken: return .goOn
+        case .pause:
+            isPaused = true
+            return .pause
+        case .failed:
+            localFailure = .sink
+            return .stop
+        }
+    }
+
+    /// False: stop.
+    private func keep(_ data: UnsafePointer<CChar>, _ count: Int) -> Bool {
+        let isWanted = (200..<300).contains(status) && !isDiscarded
         let room = (isWanted ? call.settings.bodyLimit : call.settings.errorBodyLimit) - body.count
         guard count > room else { return append(data, count) }
         guard isWanted else {
@@ -135,11 +256,40 @@ final class Transfer {
         return true
     }
 
-    /// So many bytes of bodies, so far, in both directions.
-    func report(moved total: Int64) {
+    // MARK: - The request's body
+
+    func read(_ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int) -> Int64 {
+        guard let source = call.request.source else { return Int64(SHIM_READ_FAILED) }
+        switch source.read(call, buffer, capacity) {
+        case .bytes(let count): return Int64(count)
+        case .pause:
+            isPaused = true
+            return Int64(SHIM_READ_PAUSE)
+        case .failed:
+            localFailure = .source
+            return Int64(SHIM_READ_FAILED)
+        }
+    }
+
+    func rewind() -> Bool { call.request.source?.rewind() ?? false }
+
+    /// How far the bodies have come.
+    func report(moved progress: shim_progress) {
+        let total = progress.received &+ progress.sent
         guard total != moved else { return }
         moved = total
         touch()
+        tellProgress(progress)
+    }
+
+    private func tellProgress(_ progress: shim_progress) {
+        guard let onProgress = call.settings.onProgress else { return }
+        let isWhole =
+            progress.received == progress.receive_total && progress.sent == progress.send_total
+        // At most twenty times a second, and at the end.
+        guard isWhole || lastActivity - progressAt >= 50_000_000 else { return }
+        progressAt = lastActivity
+        onProgress(call, progress, resumedFrom)
     }
 
     func open() {
@@ -159,9 +309,14 @@ final class Transfer {
         lastActivity = call.engine.clock.monotonic.nanoseconds
     }
 
+    /// Something moves on the connection.
+    func touchConnection() {
+        if !isMultiplexed { touch() }
+    }
+
     /// Bytes that the kernel drains to the peer count as moving (M1).
     func lookAtKernel() {
-        guard socket >= 0 else { return }
+        guard socket >= 0, !isMultiplexed else { return }
         let unsent = shim_unsent_bytes(socket)
         if unsent != unsentBytes {
             if unsent < unsentBytes { touch() }
@@ -178,10 +333,18 @@ let transferCallbacks = shim_transfer_callbacks(
         return transfer.receive(header: line, count)
     },
     body: { transfer, data, count in
-        guard let data, let transfer = Transfer.of(transfer) else { return false }
-        return transfer.receive(body: data, count)
+        guard let data, let transfer = Transfer.of(transfer) else { return Int32(SHIM_STOP) }
+        return transfer.receive(body: data, count).rawValue
     },
-    moved: { transfer, down, up in Transfer.of(transfer)?.report(moved: down &+ up) },
+    read: { transfer, buffer, capacity in
+        guard let buffer, let transfer = Transfer.of(transfer) else { return Int64(SHIM_READ_FAILED) }
+        return transfer.read(buffer, capacity)
+    },
+    rewind: { Transfer.of($0)?.rewind() ?? false },
+    moved: { transfer, progress in
+        guard let progress else { return }
+        Transfer.of(transfer)?.report(moved: progress.pointee)
+    },
     opening: { transfer, exhausted in Transfer.of(transfer)?.openSocket(exhausted: exhausted) })
 
 extension Transfer {

@@ -7,6 +7,9 @@ protocol Transport: AnyObject {
     /// Begins an attempt. Nil: it is under way; else how it ended at once.
     func begin(_ transfer: Transfer) -> LocalFailure?
 
+    /// Goes on with an attempt that a callback has paused.
+    func resume(_ transfer: Transfer)
+
     /// Drops an attempt, whether or not it has ended.
     func end(_ transfer: Transfer)
 

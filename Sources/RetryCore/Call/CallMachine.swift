@@ -3,7 +3,8 @@
 /// ```
 /// idle ─start─► attempting ─attemptEnded─► deciding ─decided─► waiting ─waitOver─► attempting …
 ///                   │  ▲                       │                  │
-///                   └──┘ reconnect (B13)       └──────► ended ◄───┘
+///                   └──┘ reconnect (B13),      └──────► ended ◄───┘
+///                        redirect
 /// ```
 ///
 /// Cancel and deadline end it from wherever it is (K1, B11); what comes after that is ignored (K3).
@@ -21,6 +22,8 @@ public struct CallMachine {
         case none
         /// Begin an attempt; `fresh` on a new connection.
         case attempt(fresh: Bool)
+        /// Send again within the attempt: where the redirect leads, or the same on a new connection.
+        case sendAgain(fresh: Bool)
         /// Ask the strategy about the attempt's outcome.
         case decide
         /// Wait, then report `waitOver`.
@@ -44,8 +47,13 @@ public struct CallMachine {
     private var isLastAnException = false
     /// This attempt has already used its one reconnect.
     private var hasReconnected = false
+    private let maxRedirects: Int32
+    private var redirects: Int32 = 0
 
-    public init() {}
+    /// At most so many redirects are followed within an attempt.
+    public init(maxRedirects: Int32 = 0) {
+        self.maxRedirects = maxRedirects
+    }
 
     public mutating func start() -> Action {
         guard state == .idle else { return .none }
@@ -55,6 +63,8 @@ public struct CallMachine {
     /// How an attempt ended.
     public enum AttemptResult: Equatable {
         case response
+        /// A response that sends us elsewhere, and is followed.
+        case redirect
         case exception(NetworkExceptionCause)
         /// libcurl wanted to send the request again, on a new connection, and was not let. `isSafe`: the method is
         /// idempotent, or nothing was sent.
@@ -70,12 +80,15 @@ public struct CallMachine {
         switch result {
         case .response:
             isLastAnException = false
+        case .redirect:
+            redirects += 1
+            return redirects <= maxRedirects ? .sendAgain(fresh: false) : end(.local(.tooManyRedirects))
         case .exception(let cause):
             isLastAnException = true
             lastCause = cause
         case .vetoed(isSafe: true) where !hasReconnected:
             hasReconnected = true
-            return .attempt(fresh: true)
+            return .sendAgain(fresh: true)
         case .vetoed:
             isLastAnException = true
             lastCause = .receive
@@ -112,6 +125,11 @@ public struct CallMachine {
         state == .ended ? .none : end(.local(failure))
     }
 
+    /// A callback of the caller's has failed.
+    public mutating func callbackFailed() -> Action {
+        state == .ended ? .none : end(.callbackFailed)
+    }
+
     /// The call's deadline has passed.
     public mutating func deadlinePassed() -> Action {
         state == .ended ? .none : end(.deadline)
@@ -120,6 +138,7 @@ public struct CallMachine {
     private mutating func attempt(fresh: Bool) -> Action {
         state = .attempting
         hasReconnected = false
+        redirects = 0
         return .attempt(fresh: fresh)
     }
 
@@ -138,4 +157,9 @@ public enum LocalFailure: Equatable {
     case outOfMemory
     /// A setting cannot be used: a CA file, a certificate.
     case setting
+    /// The request's body cannot be read.
+    case source
+    /// The response's body cannot be put where it was to go.
+    case sink
+    case tooManyRedirects
 }

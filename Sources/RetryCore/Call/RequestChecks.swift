@@ -35,9 +35,49 @@ public enum RequestChecks {
 
     public static func isContentType(_ name: UnsafePointer<CChar>) -> Bool { HeaderName("content-type").matches(name) }
 
+    public static func isSameHeader(_ name: UnsafePointer<CChar>, _ other: UnsafePointer<CChar>) -> Bool {
+        ASCII.isEqual(name, other)
+    }
+
+    /// What goes to no other place than the request was for (T13); Host belongs to the place.
+    public static func isSecretHeader(_ name: UnsafePointer<CChar>) -> Bool {
+        HeaderName("authorization").matches(name) || HeaderName("cookie").matches(name)
+            || HeaderName("proxy-authorization").matches(name) || HeaderName("host").matches(name)
+    }
+
+    /// What describes a body, and goes with it.
+    public static func isContentHeader(_ name: UnsafePointer<CChar>) -> Bool {
+        HeaderName("content-type").matches(name) || HeaderName("content-encoding").matches(name)
+            || HeaderName("content-language").matches(name) || HeaderName("content-location").matches(name)
+            || HeaderName("digest").matches(name) || HeaderName("content-digest").matches(name)
+            || HeaderName("repr-digest").matches(name) || HeaderName("content-md5").matches(name)
+    }
+
+    /// A key of 1 to 255 visible characters.
+    public static func isIdempotencyKey(_ text: UnsafePointer<CChar>) -> Bool {
+        var text = ByteCursor(cString: text)
+        var length = 0
+        while !text.isAtEnd {
+            let byte = text.next()
+            length += 1
+            guard (0x21...0x7E).contains(byte), length <= 255 else { return false }
+        }
+        return length > 0
+    }
+
     /// Whether a request without a body says so, with a Content-Length of 0 (RFC 9110, 8.6).
     public static func expectsBody(method: UnsafePointer<CChar>) -> Bool {
         HeaderName("post").matches(method) || HeaderName("put").matches(method) || HeaderName("patch").matches(method)
+    }
+
+    public static func isGet(method: UnsafePointer<CChar>) -> Bool { isExactly(method, "GET") }
+
+    public static func isHead(method: UnsafePointer<CChar>) -> Bool { isExactly(method, "HEAD") }
+
+    /// Methods are case-sensitive (RFC 9110, 9.1).
+    private static func isExactly(_ method: UnsafePointer<CChar>, _ name: StaticString) -> Bool {
+        var text = ByteCursor(cString: method)
+        return text.take(name) && text.isAtEnd
     }
 
     /// Whether the method may be sent again on a reconnect although something was sent (B13, RFC 9110, 9.2.2).

@@ -58,4 +58,5 @@ public enum Reason: Int32, CaseIterable {
     case deadline = 13
     case attemptCeiling = 14
     case custom = 15
+    case sinkCannotRestart = 16
 }

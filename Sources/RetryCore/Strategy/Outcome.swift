@@ -13,6 +13,8 @@ public struct Outcome {
     public var request: UnsafeRawPointer?
     /// False if the body is a stream of which something was read, so that it cannot be sent again (R3).
     public var isBodyReplayable = true
+    /// False if the caller's sink has a part of a body that broke off, and cannot start again (B15).
+    public var isSinkRestartable = true
 
     /// A response.
     public init(status: Int32, headers: HeaderList = .empty) {
@@ -30,6 +32,13 @@ public struct Outcome {
 
     /// What has a cause is an exception whatever its status was: a body that broke off (B2).
     public var isNetworkException: Bool { status == 0 || cause != .none }
+
+    /// What makes a retry impossible, whatever the strategy says.
+    @inline(__always)
+    var obstacle: Reason? {
+        if !isBodyReplayable { return .notReplayable }
+        return isSinkRestartable ? nil : .sinkCannotRestart
+    }
 
     /// 2xx and 3xx end a call in success, unless they are retried (B10).
     public var isSuccess: Bool { !isNetworkException && (200..<400).contains(status) }
@@ -61,13 +70,14 @@ public enum RequestSafety: Int32 {
     case safe = 1
     case unsafe = 2
 
-    /// POST and PATCH are unsafe, if the method counts. Its case does not matter, to be on the safe side.
-    public func isUnsafe(method: UnsafePointer<CChar>?) -> Bool {
+    /// If the method counts, POST and PATCH are unsafe, unless a key keeps the server from doing its work twice. The
+    /// method's case does not matter, to be on the safe side.
+    public func isUnsafe(method: UnsafePointer<CChar>?, hasKey: Bool = false) -> Bool {
         switch self {
         case .safe: return false
         case .unsafe: return true
         case .byMethod:
-            guard let method else { return false }
+            guard let method, !hasKey else { return false }
             return HeaderName("post").matches(method) || HeaderName("patch").matches(method)
         }
     }

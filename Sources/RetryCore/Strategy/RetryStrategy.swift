@@ -94,7 +94,7 @@ extension RetryStrategy {
         case .retry: decision.action = .retry
         case .refreshTokenAndRetry: decision.action = .refreshTokenAndRetry
         }
-        if let refusal = outcome.isBodyReplayable ? refusal : .notReplayable {
+        if let refusal = outcome.obstacle ?? refusal {
             decision.stop(refusal, after: outcome)
             return decision
         }

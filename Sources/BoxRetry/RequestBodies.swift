@@ -1,0 +1,187 @@
+import CBoxRetry
+import CShims
+import CurlEngine
+import RetryCore
+
+extension boxretry_body_source: SizedStruct {
+    static var defaults: boxretry_body_source {
+        boxretry_body_source(
+            struct_size: MemoryLayout<boxretry_body_source>.size, kind: 0, descriptor: -1, path: nil, offset: 0,
+            length: -1, read: nil, rewind: nil, context_free: nil, context: nil, parts: nil, part_count: 0)
+    }
+
+    static var firstSize: Int { 88 }
+}
+
+extension boxretry_sink: SizedStruct {
+    static var defaults: boxretry_sink {
+        boxretry_sink(
+            struct_size: MemoryLayout<boxretry_sink>.size, kind: 0, is_resumable: 0, path: nil, write: nil, restart: nil,
+            context_free: nil, context: nil)
+    }
+
+    static var firstSize: Int { 56 }
+}
+
+/// Runs a callback of the caller's that answers through a number, which is preset to what means "failed".
+private func asked<Answer>(_ preset: Answer, _ callback: (UnsafeMutablePointer<Answer>) -> Void) -> Answer {
+    var answer = preset
+    shim_callback_enter()
+    callback(&answer)
+    shim_callback_leave()
+    return answer
+}
+
+/// Runs a callback of the caller's that answers nothing.
+func called(_ callback: () -> Void) {
+    shim_callback_enter()
+    callback()
+    shim_callback_leave()
+}
+
+extension Call {
+    fileprivate var pointer: OpaquePointer? { handle.map { OpaquePointer($0) } }
+}
+
+// MARK: - Sources
+
+extension BodySource {
+    /// Checks and copies a caller's source. Callbacks are called only if the call begins.
+    static func checked(
+        _ pointer: UnsafePointer<boxretry_body_source>, isBorrowed: Bool, _ engine: Engine
+    ) throws(Failure) -> BodySource {
+        let source = try boxretry_body_source.read(pointer, "body_source")
+        guard source.offset >= 0 else {
+            throw .invalidArgument("body_source", "offset", "must be 0 or more", is: source.offset)
+        }
+        guard source.length >= -1 else {
+            throw .invalidArgument("body_source", "length", "must be -1 or more", is: source.length)
+        }
+        switch Int(source.kind) {
+        case BOXRETRY_SOURCE_FILE:
+            guard let path = source.path else { throw .invalidArgument("body_source", "path", "is NULL") }
+            guard let file = FileSource(path: path, offset: source.offset, length: source.length) else {
+                throw .outOfMemory
+            }
+            return file
+        case BOXRETRY_SOURCE_DESCRIPTOR:
+            guard shim_file_length(source.descriptor) >= 0 else {
+                throw .invalidArgument(
+                    "body_source", "descriptor", "is none of a regular file", is: Int64(source.descriptor))
+            }
+            let descriptor = shim_file_duplicate(source.descriptor)
+            guard descriptor >= 0 else { throw .exhausted }
+            return FileSource(descriptor: descriptor, offset: source.offset, length: source.length)
+        case BOXRETRY_SOURCE_CALLBACK: return try callback(source)
+        case BOXRETRY_SOURCE_MULTIPART: return try multipart(source, isBorrowed: isBorrowed, engine)
+        default: throw .invalidArgument("body_source", "kind", "is no BOXRETRY_SOURCE_", is: Int64(source.kind))
+        }
+    }
+
+    private static func callback(_ source: boxretry_body_source) throws(Failure) -> BodySource {
+        guard let read = source.read else { throw .invalidArgument("body_source", "read", "is NULL") }
+        let context = source.context
+        let rewind = source.rewind
+        let contextFree = source.context_free
+        return CallbackSource(
+            length: source.length,
+            read: { call, buffer, capacity in
+                let count = asked(Int64(BOXRETRY_READ_FAILED)) { read(context, call.pointer, buffer, capacity, $0) }
+                if count == Int64(BOXRETRY_READ_PAUSE) { return .pause }
+                return count >= 0 && count <= Int64(capacity) ? .bytes(Int(count)) : .failed
+            },
+            rewind: rewind.map { rewind in { asked(Int32(0)) { rewind(context, $0) } == 1 } },
+            close: { if let contextFree { called { contextFree(context) } } })
+    }
+
+    private static func multipart(
+        _ source: boxretry_body_source, isBorrowed: Bool, _ engine: Engine
+    ) throws(Failure) -> BodySource {
+        guard let parts = source.parts else { throw .invalidArgument("body_source", "parts", "is NULL") }
+        guard source.part_count >= 1, source.part_count <= 1_000 else {
+            throw .invalidArgument("body_source", "part_count", "must be from 1 to 1000")
+        }
+        guard let multipart = MultipartSource(engine) else { throw .outOfMemory }
+        for index in 0..<source.part_count { try multipart.add(parts[index], isBorrowed: isBorrowed) }
+        return multipart
+    }
+}
+
+extension MultipartSource {
+    fileprivate func add(_ part: boxretry_part, isBorrowed: Bool) throws(Failure) {
+        guard let name = part.name else { throw .invalidArgument("parts", "name", "is NULL") }
+        guard part.header_count <= 64 else { throw .invalidArgument("parts", "header_count", "must be at most 64") }
+        let headers = try HeaderList(reading: part.headers, part.header_count, "parts")
+        if let problem = headers.problem { throw .invalidArgument("parts", "headers", problem) }
+        for text in [name, part.file_name, part.content_type] {
+            if let text, !RequestChecks.isHeaderValue(text) {
+                throw .invalidArgument("parts", nil, "have a name or type with a control character")
+            }
+        }
+        guard part.data_length >= 0 else { throw .invalidArgument("parts", "data_length", "must be below 2^63") }
+        guard part.path == nil || part.data == nil else {
+            throw .invalidArgument("parts", "data", "is given, and path, too")
+        }
+        guard part.data != nil || part.data_length == 0 else {
+            throw .invalidArgument("parts", "data", "is NULL, but data_length is not 0")
+        }
+        if let path = part.path {
+            let descriptor = shim_file_open(path)
+            guard descriptor >= 0 else { throw .source }
+            shim_close(descriptor)
+        }
+        let own = shim_part(
+            name: name, file_name: part.file_name, content_type: part.content_type, headers: nil, data: part.data,
+            data_length: part.data_length, path: part.path)
+        guard add(own, headers: headers, isBorrowed: isBorrowed) else { throw .outOfMemory }
+    }
+}
+
+// MARK: - Sinks
+
+extension BodySink {
+    /// Checks and copies a caller's sink. Callbacks are called only if the call begins.
+    static func checked(_ pointer: UnsafePointer<boxretry_sink>) throws(Failure) -> BodySink {
+        let sink = try boxretry_sink.read(pointer, "sink")
+        switch Int(sink.kind) {
+        case BOXRETRY_SINK_FILE:
+            guard let path = sink.path, path.pointee != 0 else {
+                throw .invalidArgument("sink", "path", "is NULL or empty")
+            }
+            guard let file = FileSink(path: path, isResumable: sink.is_resumable != 0) else { throw .outOfMemory }
+            return file
+        case BOXRETRY_SINK_CALLBACK: return try callback(sink)
+        default: throw .invalidArgument("sink", "kind", "is no BOXRETRY_SINK_", is: Int64(sink.kind))
+        }
+    }
+
+    private static func callback(_ sink: boxretry_sink) throws(Failure) -> BodySink {
+        guard let write = sink.write else { throw .invalidArgument("sink", "write", "is NULL") }
+        guard sink.is_resumable == 0 else { throw .invalidArgument("sink", "is_resumable", "is for files only") }
+        let context = sink.context
+        let restart = sink.restart
+        let contextFree = sink.context_free
+        return CallbackSink(
+            write: { call, data, count in
+                switch Int(asked(Int32(BOXRETRY_WRITE_FAILED)) { write(context, call.pointer, data, count, $0) }) {
+                case BOXRETRY_WRITE_TAKEN: return .taken
+                case BOXRETRY_WRITE_PAUSE: return .pause
+                default: return .failed
+                }
+            },
+            restart: restart.map { restart in { asked(Int32(0)) { restart(context, $0) } == 1 } },
+            close: { if let contextFree { called { contextFree(context) } } })
+    }
+}
+
+@_cdecl("boxretry_body_source_init") @implementation
+public func boxretry_body_source_init(
+    _ source: UnsafeMutablePointer<boxretry_body_source>!, _ struct_size: Int
+) -> boxretry_error {
+    answer { () throws(Failure) in try boxretry_body_source.initialize(source, "source", structSize: struct_size) }
+}
+
+@_cdecl("boxretry_sink_init") @implementation
+public func boxretry_sink_init(_ sink: UnsafeMutablePointer<boxretry_sink>!, _ struct_size: Int) -> boxretry_error {
+    answer { () throws(Failure) in try boxretry_sink.initialize(sink, "sink", structSize: struct_size) }
+}

@@ -1,0 +1,111 @@
+import CShims
+import RetryCore
+
+/// Header lines of our own, which can be changed. All has been checked before (`RequestChecks`).
+public final class OwnedHeaders {
+    /// name, value, name, value, …; each a copy.
+    private var pairs: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+    private var count = 0
+    private var capacity = 0
+
+    public init() {}
+
+    /// Nil if there is no memory.
+    public convenience init?(copying list: HeaderList) {
+        self.init()
+        var isComplete = true
+        list.forEach { name, value in isComplete = isComplete && append(name, value) }
+        guard isComplete else { return nil }
+    }
+
+    deinit {
+        for index in 0..<2 * count { shim_free(UnsafeMutableRawPointer(mutating: pairs?[index])) }
+        shim_free(pairs)
+    }
+
+    public var list: HeaderList { HeaderList(pairs: pairs, count: count) ?? .empty }
+
+    /// False if there is no memory, or there are too many lines.
+    public func append(_ name: UnsafePointer<CChar>, _ value: UnsafePointer<CChar>) -> Bool {
+        guard count < HeaderList.maximumCount, hasRoom(), let pairs, let nameCopy = shim_copy_string(name) else {
+            return false
+        }
+        guard let valueCopy = shim_copy_string(value) else {
+            shim_free(nameCopy)
+            return false
+        }
+        pairs[2 * count] = UnsafePointer(nameCopy)
+        pairs[2 * count + 1] = UnsafePointer(valueCopy)
+        count += 1
+        return true
+    }
+
+    /// Puts one line in place of all that have its name.
+    public func set(_ name: UnsafePointer<CChar>, _ value: UnsafePointer<CChar>) -> Bool {
+        remove { RequestChecks.isSameHeader($0, name) }
+        return append(name, value)
+    }
+
+    public func remove(where isUnwanted: (UnsafePointer<CChar>) -> Bool) {
+        guard let pairs else { return }
+        var kept = 0
+        for index in 0..<count {
+            if let name = pairs[2 * index], isUnwanted(name) {
+                shim_free(UnsafeMutableRawPointer(mutating: name))
+                shim_free(UnsafeMutableRawPointer(mutating: pairs[2 * index + 1]))
+            } else {
+                pairs[2 * kept] = pairs[2 * index]
+                pairs[2 * kept + 1] = pairs[2 * index + 1]
+                kept += 1
+            }
+        }
+        count = kept
+    }
+
+    private func hasRoom() -> Bool {
+        guard count == capacity else { return true }
+        let larger = max(8, 2 * capacity)
+        guard let memory = shim_allocate(2 * larger * MemoryLayout<UnsafePointer<CChar>?>.stride) else { return false }
+        let grown = memory.bindMemory(to: UnsafePointer<CChar>?.self, capacity: 2 * larger)
+        for index in 0..<2 * count { grown[index] = pairs?[index] }
+        shim_free(pairs)
+        pairs = grown
+        capacity = larger
+        return true
+    }
+
+    /// As libcurl's list, with what keeps libcurl from adding headers of its own. Nil if there is no memory.
+    func lines(hasBody: Bool) -> UnsafeMutablePointer<curl_slist>? {
+        // No second is lost on a 100 that does not come (F57).
+        var lines = curl_slist_append(nil, "Expect:")
+        var isComplete = lines != nil
+        var hasContentType = false
+        list.forEach { name, value in
+            isComplete = isComplete && Self.add(name, value, to: &lines)
+            if RequestChecks.isContentType(name) { hasContentType = true }
+        }
+        if hasBody, !hasContentType { isComplete = isComplete && curl_slist_append(lines, "Content-Type:") != nil }
+        guard isComplete else {
+            curl_slist_free_all(lines)
+            return nil
+        }
+        return lines
+    }
+
+    /// `Name: value`; `Name;` is libcurl's way to write an empty value.
+    static func add(
+        _ name: UnsafePointer<CChar>, _ value: UnsafePointer<CChar>,
+        to lines: inout UnsafeMutablePointer<curl_slist>?
+    ) -> Bool {
+        var line = shim_buffer()
+        defer { shim_buffer_free(&line) }
+        let isEmpty = value.pointee == 0
+        guard shim_buffer_append(&line, name, shim_length(name)),
+            shim_buffer_append(&line, isEmpty ? ";" : ": ", isEmpty ? 1 : 2),
+            shim_buffer_append(&line, value, shim_length(value)),
+            let longer = curl_slist_append(lines, line.data)
+        else { return false }
+        lines = longer
+        return true
+    }
+}

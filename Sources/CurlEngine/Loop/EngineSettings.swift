@@ -1,0 +1,50 @@
+import CShims
+import RetryCore
+
+/// What a client's options say of its engine. Whoever makes one frees it, or gives it to an engine, which does.
+public struct EngineSettings {
+    public typealias Text = UnsafeMutablePointer<CChar>
+
+    public var userAgent: Text?
+    /// Nil: as the environment says; empty: none.
+    public var proxy: Text?
+    public var caFile: Text?
+    public var clientCertificate: Text?
+    public var clientKey: Text?
+    public var clientKeyPassword: Text?
+    public var unixSocket: Text?
+    /// Names of headers that go to no other place than the request was for (T13).
+    public var secretHeaders: [Text] = []
+    /// Attempts under way at once; the others wait.
+    public var maxTransfers = 512
+    public var maxTransfersForOneHost = Int.max
+    /// Names that are looked up at once.
+    public var maxLookups = 64
+    /// Runs on the loop, and must not block.
+    public var onEvent: ((EngineEvent) -> Void)?
+    /// Gets libcurl's handle before each sending. Runs on the loop, and must not block.
+    public var onTransfer: ((UnsafeMutableRawPointer?) -> Void)?
+    /// Lets go of what C has of a call, where there is nobody to give it to.
+    public var dropHandle: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+
+    public init() {}
+
+    /// What libcurl has to know.
+    var easySettings: shim_easy_settings {
+        shim_easy_settings(
+            user_agent: userAgent, proxy: proxy, ca_file: caFile, client_certificate: clientCertificate,
+            client_key: clientKey, client_key_password: clientKeyPassword, unix_socket: unixSocket)
+    }
+
+    func isSecret(_ name: UnsafePointer<CChar>) -> Bool {
+        for secret in secretHeaders where RequestChecks.isSameHeader(name, secret) { return true }
+        return false
+    }
+
+    public func free() {
+        for text in [userAgent, proxy, caFile, clientCertificate, clientKey, clientKeyPassword, unixSocket] {
+            shim_free(text)
+        }
+        for name in secretHeaders { shim_free(name) }
+    }
+}

@@ -1,0 +1,97 @@
+import CShims
+import RetryCore
+
+/// Where the body of a response goes, if not to memory. Only the holder of the loop touches it, once its call has begun.
+public class BodySink {
+    public enum WriteResult {
+        case taken
+        /// Nothing was taken: the same is to be offered again.
+        case pause
+        case failed
+    }
+
+    /// Bytes of this delivery that it has.
+    fileprivate(set) final var length: Int64 = 0
+
+    /// A delivery that broke off can begin anew.
+    var canRestart: Bool { true }
+
+    /// A delivery begins, with its first byte. False: that cannot be.
+    func start() -> Bool { false }
+
+    func write(_ call: Call, _ data: UnsafePointer<CChar>, _ count: Int) -> WriteResult { .failed }
+
+    /// The body is whole. False: it could not be kept.
+    func finish() -> Bool { true }
+
+    /// The call is over. What has not been finished goes.
+    func close() {}
+}
+
+/// A file, written beside its target and renamed when it is whole.
+public final class FileSink: BodySink {
+    private let path: UnsafeMutablePointer<CChar>
+    private var file = shim_new_file(descriptor: -1, target: nil, temporary: nil)
+    let isResumable: Bool
+
+    /// Nil if there is no memory.
+    public init?(path: UnsafePointer<CChar>, isResumable: Bool) {
+        guard let copy = shim_copy_string(path) else { return nil }
+        self.path = copy
+        self.isResumable = isResumable
+    }
+
+    deinit {
+        shim_new_file_drop(&file)
+        shim_free(path)
+    }
+
+    override func start() -> Bool {
+        length = 0
+        return file.descriptor < 0 ? shim_new_file_open(&file, path) : shim_new_file_restart(&file)
+    }
+
+    override func write(_ call: Call, _ data: UnsafePointer<CChar>, _ count: Int) -> WriteResult {
+        guard shim_new_file_write(&file, data, count) else { return .failed }
+        length += Int64(count)
+        return .taken
+    }
+
+    override func finish() -> Bool { shim_new_file_finish(&file) }
+
+    override func close() { shim_new_file_drop(&file) }
+}
+
+/// The caller's functions.
+public final class CallbackSink: BodySink {
+    private let onWrite: (Call, UnsafePointer<CChar>, Int) -> WriteResult
+    private let onRestart: (() -> Bool)?
+    private let onClose: () -> Void
+
+    /// `restart`: nil if a delivery that broke off cannot begin anew.
+    public init(
+        write: @escaping (Call, UnsafePointer<CChar>, Int) -> WriteResult, restart: (() -> Bool)?,
+        close: @escaping () -> Void
+    ) {
+        onWrite = write
+        onRestart = restart
+        onClose = close
+    }
+
+    override var canRestart: Bool { onRestart != nil }
+
+    override func start() -> Bool {
+        guard length > 0 else { return true }
+        guard let onRestart, onRestart() else { return false }
+        length = 0
+        return true
+    }
+
+    override func write(_ call: Call, _ data: UnsafePointer<CChar>, _ count: Int) -> WriteResult {
+        let result = onWrite(call, data, count)
+        if case .taken = result { length += Int64(count) }
+        return result
+    }
+
+    override func close() { onClose() }
+}

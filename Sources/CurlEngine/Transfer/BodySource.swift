@@ -1,0 +1,188 @@
+import CShims
+import RetryCore
+
+/// A body that is read while it is sent. Only the holder of the loop touches it, once its call has begun.
+public class BodySource {
+    public enum ReadResult {
+        /// So many bytes; 0: that was all.
+        case bytes(Int)
+        /// Nothing at the moment.
+        case pause
+        case failed
+    }
+
+    /// Bytes; -1: not known.
+    var length: Int64 { -1 }
+
+    /// libcurl builds and reads it, and says what it is.
+    var writesContentType: Bool { false }
+
+    /// Something was read since the last rewind.
+    fileprivate(set) final var wasRead = false
+
+    /// Whether it could be sent once more, from its first byte (R3).
+    final var canBeSentAgain: Bool { !wasRead || canRewind }
+
+    var canRewind: Bool { true }
+
+    /// Goes to the first byte, to be read from there. False: that cannot be.
+    func rewind() -> Bool { true }
+
+    func read(_ call: Call, _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int) -> ReadResult { .failed }
+
+    /// An attempt is over: what is only needed while one is sent is let go.
+    func rest() {}
+
+    /// The call is over.
+    func close() {}
+}
+
+/// A part of a regular file.
+public final class FileSource: BodySource {
+    private let path: UnsafeMutablePointer<CChar>?
+    /// -1: not open.
+    private var descriptor: Int32
+    private let offset: Int64
+    /// -1: up to the file's end.
+    private let wantedLength: Int64
+    private var knownLength: Int64 = -1
+    private var position: Int64 = 0
+
+    /// The file at a path, which is opened for each attempt. Nil if there is no memory.
+    public init?(path: UnsafePointer<CChar>, offset: Int64, length: Int64) {
+        guard let copy = shim_copy_string(path) else { return nil }
+        self.path = copy
+        descriptor = -1
+        self.offset = offset
+        wantedLength = length
+    }
+
+    /// The file behind a descriptor, which is taken over.
+    public init(descriptor: Int32, offset: Int64, length: Int64) {
+        path = nil
+        self.descriptor = descriptor
+        self.offset = offset
+        wantedLength = length
+    }
+
+    deinit {
+        shim_close(descriptor)
+        shim_free(path)
+    }
+
+    override var length: Int64 { knownLength }
+
+    override func rewind() -> Bool {
+        if descriptor < 0, let path { descriptor = shim_file_open(path) }
+        let available = descriptor < 0 ? -1 : shim_file_length(descriptor) - offset
+        guard available >= 0, wantedLength <= available else { return false }
+        knownLength = wantedLength < 0 ? available : wantedLength
+        position = 0
+        wasRead = false
+        return true
+    }
+
+    override func read(_ call: Call, _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int) -> ReadResult {
+        wasRead = true
+        let wanted = min(Int64(capacity), knownLength - position)
+        guard wanted > 0 else { return .bytes(0) }
+        let count = shim_file_read(descriptor, buffer, Int(wanted), offset + position)
+        // A file that has become shorter would leave the server waiting for the rest.
+        guard count > 0 else { return .failed }
+        position += count
+        return .bytes(Int(count))
+    }
+
+    override func rest() {
+        guard path != nil else { return }
+        shim_close(descriptor)
+        descriptor = -1
+    }
+}
+
+/// A body that the caller's functions give.
+public final class CallbackSource: BodySource {
+    public typealias Read = (Call, UnsafeMutablePointer<CChar>, Int) -> ReadResult
+
+    private let declaredLength: Int64
+    private let onRead: Read
+    private let onRewind: (() -> Bool)?
+    private let onClose: () -> Void
+    private var given: Int64 = 0
+
+    /// `length`: -1 if it is not known. `rewind`: nil if the body can be sent only once.
+    public init(length: Int64, read: @escaping Read, rewind: (() -> Bool)?, close: @escaping () -> Void) {
+        declaredLength = length
+        onRead = read
+        onRewind = rewind
+        onClose = close
+    }
+
+    override var length: Int64 { declaredLength }
+
+    override var canRewind: Bool { onRewind != nil }
+
+    override func rewind() -> Bool {
+        guard wasRead else { return true }
+        guard let onRewind, onRewind() else { return false }
+        wasRead = false
+        given = 0
+        return true
+    }
+
+    override func read(_ call: Call, _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int) -> ReadResult {
+        var wanted = capacity
+        if declaredLength >= 0 { wanted = Int(min(Int64(capacity), declaredLength - given)) }
+        guard wanted > 0 else { return .bytes(0) }
+        let result = onRead(call, buffer, wanted)
+        guard case .bytes(let count) = result else { return result }
+        // What ends too early would leave the server waiting for the rest.
+        if count == 0, declaredLength >= 0 { return .failed }
+        guard count <= wanted else { return .failed }
+        if count > 0 { wasRead = true }
+        given += Int64(count)
+        return result
+    }
+
+    override func close() { onClose() }
+}
+
+/// multipart/form-data: parts in memory and files, put together by libcurl. It keeps a handle of libcurl's for the whole
+/// call, so that every attempt has the same boundary, and with it the same bytes (R5).
+public final class MultipartSource: BodySource {
+    let easy: OpaquePointer
+    private var memory: [UnsafeMutableRawPointer] = []
+
+    /// Nil if there is no memory.
+    public init?(_ engine: Engine) {
+        guard let easy = engine.makeEasy() else { return nil }
+        self.easy = easy
+    }
+
+    deinit {
+        shim_easy_free(easy)
+        for bytes in memory { shim_free(bytes) }
+    }
+
+    override var writesContentType: Bool { true }
+
+    /// False if there is no memory, or the part's file cannot be read. `headers` have been checked.
+    public func add(_ part: shim_part, headers: HeaderList, isBorrowed: Bool) -> Bool {
+        var part = part
+        var lines: UnsafeMutablePointer<curl_slist>?
+        var isComplete = true
+        headers.forEach { name, value in
+            isComplete = isComplete && OwnedHeaders.add(name, value, to: &lines)
+        }
+        if part.path == nil, !isBorrowed, part.data_length > 0 {
+            guard let copy = shim_copy_bytes(part.data, part.data_length) else {
+                curl_slist_free_all(lines)
+                return false
+            }
+            memory.append(copy)
+            part.data = UnsafeRawPointer(copy)
+        }
+        part.headers = lines
+        return shim_easy_add_part(easy, &part) && isComplete
+    }
+}

@@ -1,0 +1,88 @@
+import CShims
+import RetryCore
+
+/// A download into a file that goes on where it broke off (beyond the source; `is_resumable`).
+///
+/// What has come is kept if the response was a 200 with a strong ETag: then the next attempt asks for the rest with Range,
+/// and with If-Range, so that a server whose file has changed sends all of it.
+struct Download {
+    /// The strong ETag of what is in the file; nil: it cannot be gone on with.
+    private var etag: UnsafeMutablePointer<CChar>?
+    /// Bytes that the next attempt asks to leave out, or the present one asked to; 0: none.
+    private(set) var offset: Int64 = 0
+
+    struct Range {
+        let offset: Int64
+        let etag: UnsafePointer<CChar>
+
+        /// Lends the values of Range and If-Range.
+        func withHeaders(_ body: (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Bool) -> Bool {
+            var text: [32 of CChar] = .init(repeating: 0)
+            var span = text.mutableSpan
+            return span.withUnsafeMutableBufferPointer { buffer in
+                guard let start = buffer.baseAddress else { return false }
+                shim_write_range(start, 32, offset)
+                return body(UnsafePointer(start), etag)
+            }
+        }
+    }
+
+    var range: Range? {
+        guard offset > 0, let etag else { return nil }
+        return Range(offset: offset, etag: UnsafePointer(etag))
+    }
+
+    enum Answer {
+        /// The body begins at the beginning.
+        case whole
+        /// It is the rest that was asked for.
+        case rest
+        /// It is neither.
+        case wrong
+    }
+
+    /// Looks at the head of a 2xx response.
+    mutating func received(status: Int32, _ headers: HeaderList) -> Answer {
+        if range != nil, status == 206 {
+            guard let value = headers.firstValue(of: "Content-Range"), ContentRange.start(value) == offset else {
+                return .wrong
+            }
+            return .rest
+        }
+        forget()
+        if status == 200, headers.firstValue(of: "Content-Encoding") == nil,
+            let value = headers.firstValue(of: "ETag"), value.pointee == CChar(bitPattern: UInt8(ascii: "\"")) {
+            etag = shim_copy_string(value)
+        }
+        return .whole
+    }
+
+    /// An attempt broke off when so many bytes were in the file.
+    mutating func brokeOff(at length: Int64) {
+        offset = etag == nil ? 0 : length
+    }
+
+    /// The file begins anew.
+    mutating func forget() {
+        shim_free(etag)
+        etag = nil
+        offset = 0
+    }
+}
+
+/// The value of Content-Range: `bytes 100-199/200`.
+enum ContentRange {
+    /// Where it starts; nil if that cannot be read.
+    static func start(_ value: UnsafePointer<CChar>) -> Int64? {
+        var text = ByteCursor(cString: value)
+        guard text.take("bytes ") else { return nil }
+        var start: Int64?
+        while let digit = text.takeDigit() {
+            let (product, isTooLarge) = (start ?? 0).multipliedReportingOverflow(by: 10)
+            let (sum, overflows) = product.addingReportingOverflow(Int64(digit))
+            guard !isTooLarge, !overflows else { return nil }
+            start = sum
+        }
+        return text.take(UInt8(ascii: "-")) ? start : nil
+    }
+}
