@@ -193,9 +193,9 @@ enum {
 
 /** What versions of HTTP are spoken. */
 enum {
-  BOXRETRY_HTTP_DEFAULT = 0,           /* of a request: as its client does; of a client: HTTP_2 */
-  BOXRETRY_HTTP_1_1 = 1,               /* only HTTP/1.1 */
-  BOXRETRY_HTTP_2 = 2,                 /* HTTP/2 over TLS where the server offers it, else HTTP/1.1 */
+  BOXRETRY_HTTP_DEFAULT = 0,          /* of a request: as its client does; of a client: HTTP_2 */
+  BOXRETRY_HTTP_1_1 = 1,              /* only HTTP/1.1 */
+  BOXRETRY_HTTP_2 = 2,                /* HTTP/2 over TLS where the server offers it, else HTTP/1.1 */
   BOXRETRY_HTTP_2_PRIOR_KNOWLEDGE = 3 /* HTTP/2 at once, also without TLS */
 };
 
@@ -284,10 +284,11 @@ enum {
  */
 typedef struct boxretry_sink {
   size_t struct_size;
-  int32_t kind;         /* BOXRETRY_SINK_… */
-  int32_t is_resumable; /* flag, for files: where the server gave a strong ETag, a retry asks for the rest alone, by Range
+  int32_t kind; /* BOXRETRY_SINK_… */
+  int32_t
+      is_resumable; /* flag, for files: where the server gave a strong ETag, a retry asks for the rest alone, by Range
                            and If-Range. Default: 0 */
-  const char *path;     /* of a regular file, or of none */
+  const char *path; /* of a regular file, or of none */
 
   void (*write)(void *context, boxretry_call *call, const void *data, size_t length, int32_t *answer);
   /* Forgets what was written, and writes 1 to *done, which is preset to 0. NULL: a delivery that broke off is not
@@ -361,12 +362,13 @@ typedef struct boxretry_request {
                                                               request is sent, and may change its headers; it must not
                                                               block. NULL: the client's */
   void *before_attempt_context;                                          /* yours */
-  const char *idempotency_key; /* sent as a header, the same in all attempts, and makes the request safe to be sent again
+  const char
+      *idempotency_key;  /* sent as a header, the same in all attempts, and makes the request safe to be sent again
                                   (B12); 1 to 255 visible characters, or BOXRETRY_IDEMPOTENCY_KEY_RANDOM. NULL: none */
-  int32_t max_redirects;       /* 1 to 1000; or BOXRETRY_NO_REDIRECTS; 0: the client's */
-  int32_t compression;         /* BOXRETRY_SWITCH_…: ask for compressed responses, and unpack them */
-  int32_t http_version;        /* BOXRETRY_HTTP_… */
-  int32_t reserved;            /* 0 */
+  int32_t max_redirects; /* 1 to 1000; or BOXRETRY_NO_REDIRECTS; 0: the client's */
+  int32_t compression;   /* BOXRETRY_SWITCH_…: ask for compressed responses, and unpack them */
+  int32_t http_version;  /* BOXRETRY_HTTP_… */
+  int32_t reserved;      /* 0 */
 } boxretry_request;
 
 #define BOXRETRY_REQUEST_INIT                                                                                          \
@@ -869,8 +871,8 @@ typedef struct boxretry_event {
   int32_t reserved;         /* 0 */
   double at_ms;             /* since the call began */
   const char *method;       /* of the request; lives as long as the callback runs */
-  const char *url;    /* where redirects have led so far */
-  void *user_pointer; /* of the request */
+  const char *url;          /* where redirects have led so far */
+  void *user_pointer;       /* of the request */
 } boxretry_event;
 
 /** How a client works. What is 0 or NULL is as its comment says. */
@@ -891,20 +893,20 @@ typedef struct boxretry_client_options {
   size_t error_body_limit;          /* bytes of any other response's body; the rest is cut off; 0: 1 MiB (B15) */
   void (*on_event)(void *context, const boxretry_event *event); /* runs on the loop, and must not block; NULL: none */
   void *on_event_context;                                       /* yours */
-  int32_t preset;                          /* BOXRETRY_PRESET_… */
-  int32_t http_version;                    /* BOXRETRY_HTTP_…; 0: HTTP/2 over TLS where the server offers it */
-  int32_t max_redirects;                   /* 1 to 1000; or BOXRETRY_NO_REDIRECTS; 0: 20 */
-  int32_t compression;                     /* BOXRETRY_SWITCH_…: ask for compressed responses, and unpack them; 0: off */
-  int32_t max_transfers_per_host;          /* attempts under way at once to one host and port; 1 to 100000; 0: no limit */
-  int32_t max_lookups;                     /* names looked up at once, of 8 hosts or more; 1 to 1000; 0: 64 */
-  const char *client_certificate;          /* a file in PEM form, with which the client shows who it is; NULL: none */
-  const char *client_key;                  /* the file with its key, in PEM form; NULL: the same file */
-  const char *client_key_password;         /* NULL: none */
-  const char *unix_socket;                 /* path of a socket that all connections are made to; NULL: none */
-  const char *const *secret_headers;       /* names of headers that, as Authorization and Cookie, never go to another
+  int32_t preset;                                               /* BOXRETRY_PRESET_… */
+  int32_t http_version;               /* BOXRETRY_HTTP_…; 0: HTTP/2 over TLS where the server offers it */
+  int32_t max_redirects;              /* 1 to 1000; or BOXRETRY_NO_REDIRECTS; 0: 20 */
+  int32_t compression;                /* BOXRETRY_SWITCH_…: ask for compressed responses, and unpack them; 0: off */
+  int32_t max_transfers_per_host;     /* attempts under way at once to one host and port; 1 to 100000; 0: no limit */
+  int32_t max_lookups;                /* names looked up at once, of 8 hosts or more; 1 to 1000; 0: 64 */
+  const char *client_certificate;     /* a file in PEM form, with which the client shows who it is; NULL: none */
+  const char *client_key;             /* the file with its key, in PEM form; NULL: the same file */
+  const char *client_key_password;    /* NULL: none */
+  const char *unix_socket;            /* path of a socket that all connections are made to; NULL: none */
+  const char *const *secret_headers;  /* names of headers that, as Authorization and Cookie, never go to another
                                               scheme, host or port than the request was for (T13) */
-  size_t secret_header_count;              /* at most 64 */
-  const char *idempotency_key_header;      /* NULL: "Idempotency-Key" */
+  size_t secret_header_count;         /* at most 64 */
+  const char *idempotency_key_header; /* NULL: "Idempotency-Key" */
   void (*before_attempt)(void *context, boxretry_sending *sending); /* as that of a request; NULL: none */
   void *before_attempt_context;                                     /* yours */
   /* Runs on the loop before each sending, with libcurl's handle, on which it may set what the library has no option for;

@@ -215,7 +215,8 @@ extension EngineSettings {
         }
         maxLookups = Int(
             try checkedCount(
-                options.max_lookups, "max_lookups", upTo: 1_000, "must be from 0 to 1000", orDefault: Int32(maxLookups)))
+                options.max_lookups, "max_lookups", upTo: 1_000, "must be from 0 to 1000", orDefault: Int32(maxLookups))
+        )
     }
 
     private mutating func setConnections(_ options: boxretry_client_options) throws(Failure) {

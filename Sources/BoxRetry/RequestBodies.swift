@@ -16,7 +16,8 @@ extension boxretry_body_source: SizedStruct {
 extension boxretry_sink: SizedStruct {
     static var defaults: boxretry_sink {
         boxretry_sink(
-            struct_size: MemoryLayout<boxretry_sink>.size, kind: 0, is_resumable: 0, path: nil, write: nil, restart: nil,
+            struct_size: MemoryLayout<boxretry_sink>.size, kind: 0, is_resumable: 0, path: nil, write: nil,
+            restart: nil,
             context_free: nil, context: nil)
     }
 

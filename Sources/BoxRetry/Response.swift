@@ -207,7 +207,9 @@ public func boxretry_response_redirect(
         let out = try required(out, "out")
         let size = try boxretry_redirect.checkedSize(out, "out")
         let redirects = handle.result.redirects
-        guard index >= 0, index < redirects.count else { throw .invalidArgument("index", "is beyond the last redirect") }
+        guard index >= 0, index < redirects.count else {
+            throw .invalidArgument("index", "is beyond the last redirect")
+        }
         var redirect = boxretry_redirect.defaults
         redirect.attempt_number = redirects[index].attemptNumber
         redirect.status = redirects[index].status

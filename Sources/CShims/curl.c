@@ -367,7 +367,8 @@ bool shim_easy_add_part(shim_easy *easy, const shim_part *part) {
     part_data *data = malloc(sizeof *data);
     if (!data) return false;
     *data = (part_data){part->data, part->data_length, 0};
-    ok = curl_mime_data_cb(added, (curl_off_t)part->data_length, on_read_part, on_seek_part, free, data) == CURLE_OK && ok;
+    ok = curl_mime_data_cb(added, (curl_off_t)part->data_length, on_read_part, on_seek_part, free, data) == CURLE_OK &&
+         ok;
   }
   if (part->file_name) ok = curl_mime_filename(added, part->file_name) == CURLE_OK && ok;
   if (part->content_type) ok = curl_mime_type(added, part->content_type) == CURLE_OK && ok;

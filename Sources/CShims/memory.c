@@ -60,7 +60,7 @@ bool shim_write_uuid(char out[37]) {
   if (getrandom(b, sizeof b, 0) != (ssize_t)sizeof b) return false;
   b[6] = (b[6] & 0x0F) | 0x40; /* RFC 9562: version 4, */
   b[8] = (b[8] & 0x3F) | 0x80; /* variant 10 */
-  snprintf(out, 37, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4],
-           b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+  snprintf(out, 37, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3],
+           b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
   return true;
 }

@@ -45,11 +45,11 @@ typedef struct shim_progress {
 /* What transfers tell their owners. */
 typedef struct shim_transfer_callbacks {
   bool (*may_send)(void *transfer); /* before each sending of the request; false: do not */
-  bool (*header)(void *transfer, const char *line, size_t length);   /* false: stop */
-  int (*body)(void *transfer, const char *data, size_t length);      /* SHIM_… */
-  int64_t (*read)(void *transfer, char *buffer, size_t capacity);    /* so many bytes; 0: the end; below 0: see below */
-  bool (*rewind)(void *transfer);                                    /* the request's body is wanted from its start */
-  void (*moved)(void *transfer, const shim_progress *progress);      /* called often */
+  bool (*header)(void *transfer, const char *line, size_t length); /* false: stop */
+  int (*body)(void *transfer, const char *data, size_t length);    /* SHIM_… */
+  int64_t (*read)(void *transfer, char *buffer, size_t capacity);  /* so many bytes; 0: the end; below 0: see below */
+  bool (*rewind)(void *transfer);                                  /* the request's body is wanted from its start */
+  void (*moved)(void *transfer, const shim_progress *progress);    /* called often */
   void (*opening)(void *transfer, bool exhausted); /* look-up over; a socket is opened, or there are no descriptors */
 } shim_transfer_callbacks;
 

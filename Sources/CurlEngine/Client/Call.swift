@@ -14,7 +14,7 @@ public final class Call: TimerEntry {
     var download: Download?
     /// Where the attempt is sent.
     var target: Target
-    var machine: CallMachine
+    var machine = CallMachine()
     var retryLoop: RetryLoop
     let deadline: Instant
     let startedAt: Int64
@@ -84,7 +84,6 @@ public final class Call: TimerEntry {
         self.sink = sink
         if let file = sink as? FileSink, file.isResumable, request.mayBeResumed { download = Download() }
         target = request.target
-        machine = CallMachine(maxRedirects: settings.maxRedirects)
         let clock = engine.clock
         startedAt = clock.monotonic.nanoseconds
         deadline = clock.boottime.advanced(byMilliseconds: settings.deadline)

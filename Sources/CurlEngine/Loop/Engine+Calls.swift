@@ -195,7 +195,9 @@ extension Engine {
     }
 
     private func finish(_ call: Call, _ wanted: CallMachine.Ending) {
-        if let transfer = call.transfer, !transfer.isDetached || call.endWhileAsking != nil { noteUnfinished(call, transfer) }
+        if let transfer = call.transfer, !transfer.isDetached || call.endWhileAsking != nil {
+            noteUnfinished(call, transfer)
+        }
         let ending = closeBodies(call, wanted)
         hasMoreToDo = true
         timers.remove(call)
@@ -305,24 +307,25 @@ extension Engine {
             return arm(call)
         }
         call.request.source?.rest()
-        let result = result == .response && follow(call, transfer) ? .redirect : result
+        let result = result == .response ? followed(call, transfer) : result
         note(call, transfer, result, code: code, at: time ?? now)
         perform(call.machine.attemptEnded(result), call)
     }
 
-    /// Whether the response leads elsewhere, and we go there; the call's target is changed then.
-    private func follow(_ call: Call, _ transfer: Transfer) -> Bool {
-        guard Redirect.isRedirect(transfer.status), call.settings.maxRedirects > 0 else { return false }
+    /// What a response is to the call: its answer, or a redirect that is followed. Then the call's target is changed.
+    private func followed(_ call: Call, _ transfer: Transfer) -> CallMachine.AttemptResult {
+        guard Redirect.isRedirect(transfer.status), call.settings.maxRedirects > 0 else { return .response }
         call.keepHead(transfer)
         guard let location = call.received.head.list.firstValue(of: "Location"),
             let target = call.target.followed(status: transfer.status, location: location, from: call.request.target),
             !target.hasBody || call.bodyCanBeSentAgain
-        else { return false }
+        else { return .response }
+        guard call.redirectsInAttempt < call.settings.maxRedirects else { return .local(.tooManyRedirects) }
         call.redirectsInAttempt += 1
         call.redirects.append(
-            RedirectRecord(attemptNumber: Int32(call.records.count + 1), status: transfer.status, target: target))
+            RedirectRecord(attemptNumber: call.attemptNumber, status: transfer.status, target: target))
         call.target = target
-        return true
+        return .redirect
     }
 
     /// Writes down how an attempt ended, and makes the outcome that the strategy sees.

@@ -51,7 +51,8 @@ struct Download {
         }
         forget()
         if status == 200, headers.firstValue(of: "Content-Encoding") == nil,
-            let value = headers.firstValue(of: "ETag"), value.pointee == CChar(bitPattern: UInt8(ascii: "\"")) {
+            let value = headers.firstValue(of: "ETag"), value.pointee == CChar(bitPattern: UInt8(ascii: "\""))
+        {
             etag = shim_copy_string(value)
         }
         return .whole

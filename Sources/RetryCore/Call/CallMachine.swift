@@ -47,13 +47,8 @@ public struct CallMachine {
     private var isLastAnException = false
     /// This attempt has already used its one reconnect.
     private var hasReconnected = false
-    private let maxRedirects: Int32
-    private var redirects: Int32 = 0
 
-    /// At most so many redirects are followed within an attempt.
-    public init(maxRedirects: Int32 = 0) {
-        self.maxRedirects = maxRedirects
-    }
+    public init() {}
 
     public mutating func start() -> Action {
         guard state == .idle else { return .none }
@@ -81,8 +76,7 @@ public struct CallMachine {
         case .response:
             isLastAnException = false
         case .redirect:
-            redirects += 1
-            return redirects <= maxRedirects ? .sendAgain(fresh: false) : end(.local(.tooManyRedirects))
+            return .sendAgain(fresh: false)
         case .exception(let cause):
             isLastAnException = true
             lastCause = cause
@@ -138,7 +132,6 @@ public struct CallMachine {
     private mutating func attempt(fresh: Bool) -> Action {
         state = .attempting
         hasReconnected = false
-        redirects = 0
         return .attempt(fresh: fresh)
     }
 
