@@ -40,7 +40,7 @@ struct Script {
 final class ScriptedTransport: Transport {
     let clock: ManualClock
     private var scripts: [Script]
-    private var pending: [(due: Int64, transfer: Transfer, event: Script.Event)] = []
+    private var pending: [(due: Int64, transfer: Transfer?, event: Script.Event)] = []
     private var ended: [EndedTransfer] = []
     private var held: [(transfer: Transfer, events: [Script.Event])] = []
     unowned var engine: Engine?
@@ -52,15 +52,42 @@ final class ScriptedTransport: Transport {
         self.clock = clock
     }
 
+    /// The request's body is read, a piece of it.
+    var readsBodies = false
+    /// Method and URL of each sending, and its header lines.
+    private(set) var sent: [String] = []
+    private(set) var headerLines: [[String]] = []
+
+    /// Somebody does something at that time.
+    func at(seconds: Double, _ action: @escaping () -> Void) {
+        pending.append((clock.monotonic.advanced(bySeconds: seconds).nanoseconds, nil, .run(action)))
+    }
+
     func begin(_ transfer: Transfer) -> LocalFailure? {
         begun.append((clock.monotonic.seconds, transfer.call.isFresh))
+        note(transfer.attempt())
         let script = scripts.count > 1 ? scripts.removeFirst() : scripts[0]
         if script.sent { _ = transfer.maySend() }
+        if readsBodies {
+            var bytes: [CChar] = Array(repeating: 0, count: 16)
+            _ = transfer.read(&bytes, bytes.count)
+        }
         let now = clock.monotonic
         for (at, event) in script.events {
             pending.append((now.advanced(bySeconds: at).nanoseconds, transfer, event))
         }
         return nil
+    }
+
+    private func note(_ attempt: shim_attempt) {
+        sent.append(String(cString: attempt.method) + " " + String(cString: attempt.url))
+        var lines: [String] = []
+        var line = attempt.headers
+        while let current = line {
+            lines.append(String(cString: current.pointee.data))
+            line = current.pointee.next
+        }
+        headerLines.append(lines)
     }
 
     func end(_ transfer: Transfer) {
@@ -70,6 +97,8 @@ final class ScriptedTransport: Transport {
     }
 
     func wait(nanoseconds: Int64) {
+        // Another thread is asked, and its answer comes in real time.
+        if let engine, engine.active.contains(where: \.isAskingEarly) { return }
         let now = clock.monotonic.nanoseconds
         let next = pending.map(\.due).min() ?? .max
         let until = min(next, nanoseconds > .max - now ? .max : now + nanoseconds)
@@ -82,12 +111,14 @@ final class ScriptedTransport: Transport {
         }
     }
 
-    private func play(_ event: Script.Event, _ transfer: Transfer) {
+    private func play(_ event: Script.Event, _ transfer: Transfer?) {
+        if case .run(let body) = event { return body() }
+        guard let transfer else { return }
         switch event {
         case .head(let text): deliver(text, transfer) { transfer.receive(header: $0, $1) }
         case .body(let text): deliver(text, transfer, event)
         case .end(let result): ended.append(EndedTransfer(transfer: transfer, result: result, code: 0))
-        case .run(let body): body()
+        case .run: break
         }
     }
 
@@ -129,6 +160,11 @@ final class ScriptedTransport: Transport {
 
 /// A client in virtual time, with a scripted server.
 final class Scene {
+    /// Something to be done, which is only known later.
+    final class Later {
+        var action: () -> Void = {}
+    }
+
     let clock = ManualClock()
     let transport: ScriptedTransport
     let engine: Engine
@@ -138,6 +174,7 @@ final class Scene {
         transport = ScriptedTransport(scripts, clock: clock)
         var settings = EngineSettings()
         settings.onEvent = onEvent
+        if let secret = shim_copy_string("x-box-secret") { settings.secretHeaders.append(secret) }
         engine = try Engine(settings: settings, clock: clock, transport: transport)
         transport.engine = engine
     }

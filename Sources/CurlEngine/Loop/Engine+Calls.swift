@@ -70,7 +70,7 @@ extension Engine {
         guard call.strategy.callsBack else {
             let decision = try? call.retryLoop.next(call.outcome, clock: clock)
             call.early = (decision, before)
-            return decision?.isRetry == true ? .keep : .deliver
+            return decision?.isRetry == false ? .deliver : .keep
         }
         call.early = (nil, before)
         call.isAskingEarly = true

@@ -1,0 +1,176 @@
+import CShims
+import RetryCore
+import Testing
+
+@testable import CurlEngine
+
+/// Where bodies come from and go to, in virtual time.
+@Suite struct BodyTests {
+    @Test("B15: a sink gets only the body of a 2xx response that is not retried") func onlyTheLast() throws {
+        let sink = Recorder()
+        let scene = try Scene(
+            .status(503, body: "busy"), .status(202, "Retry-After: 1", body: "later"), .status(200, body: "whole"))
+        let result = try scene.perform(sink: sink.make())
+        #expect(result.status == 200 && result.bodyText.isEmpty && result.sinkLength == 5)
+        #expect(sink.log == ["write whole", "close"])
+        #expect(result.records.map { $0.decision?.reason } == [.serverError, .accepted, .success])
+        #expect(result.waits == [2, 1])
+    }
+
+    @Test("B15: any other body is in the response's own memory") func errorBody() throws {
+        let sink = Recorder()
+        let result = try Scene(.status(404, body: "no such thing")).perform(sink: sink.make())
+        #expect(result.bodyText == "no such thing" && result.sinkLength == 0)
+        #expect(sink.log == ["close"])
+    }
+
+    @Test("B15: a 202 whose retries are used up is the caller's") func lastAccepted() throws {
+        let sink = Recorder()
+        let result = try Scene(.status(202, "Retry-After: 1", body: "later")).perform(sink: sink.make())
+        #expect(result.status == 202 && result.records.count == 5)
+        #expect(sink.log == ["write later", "close"])
+    }
+
+    @Test("F59, B15: a delivery that broke off starts again, if the sink can") func restarted() throws {
+        let sink = Recorder()
+        let result = try Scene(brokenOff, .status(200, body: "whole")).perform(sink: sink.make())
+        #expect(result.status == 200 && result.sinkLength == 5)
+        #expect(sink.log == ["write ha", "restart", "write whole", "close"])
+        #expect(result.records.map(\.exceptionNumber) == [1, 0])
+    }
+
+    @Test("F59, B15: if the sink cannot start again, there is no retry, and the reason says so") func notRestarted()
+        throws
+    {
+        let sink = Recorder()
+        let result = try Scene(brokenOff, .status(200)).perform(sink: sink.make(canRestart: false))
+        #expect(result.ending == .exception(.receive))
+        #expect(result.records.map { $0.decision?.reason } == [.sinkCannotRestart])
+        #expect(sink.log == ["write ha", "close"])
+    }
+
+    @Test("B15: what broke off before its first byte is no delivery") func nothingDelivered() throws {
+        let sink = Recorder()
+        let head: [(Double, Script.Event)] = [(0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n"))]
+        let scene = try Scene(Script(events: head + [(0, .end(.exception(.receive)))]), .status(200, body: "whole"))
+        #expect(try scene.perform(sink: sink.make(canRestart: false)).status == 200)
+        #expect(sink.log == ["write whole", "close"])
+    }
+
+    @Test("B2: a sink that fails ends the call, which is not retried") func failingSink() throws {
+        let sink = Recorder()
+        sink.answers = [.failed]
+        let result = try Scene(.status(200, body: "whole")).perform(sink: sink.make())
+        #expect(result.ending == .local(.sink) && result.records.count == 1)
+    }
+
+    @Test("M1: the idle time rests while the sink holds the transfer back") func pausedSink() throws {
+        let sink = Recorder()
+        sink.answers = [.pause, .taken]
+        let resumed = Scene.Later()
+        let events: [(Double, Script.Event)] = [
+            (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .body("whole")), (0, .end(.response)),
+        ]
+        let scene = try Scene(Script(events: events))
+        resumed.action = { scene.call.map { scene.engine.goOn(with: $0) } }
+        scene.transport.at(seconds: 100) { resumed.action() }
+        let result = try scene.perform(sink: sink.make()) { $0.idleTimeout = 1_000_000_000 }
+        #expect(result.ending == .response && result.lastEnd == 100)
+        #expect(sink.log == ["write whole", "write whole", "close"])
+    }
+
+    @Test("M2: the resource time does not rest") func pausedForEver() throws {
+        let sink = Recorder()
+        sink.answers = [.pause, .pause, .pause]
+        let result = try Scene(.status(200, body: "whole")).perform(sink: sink.make()) {
+            $0.resourceTimeout = 2_000_000_000
+        }
+        #expect(result.ending == .exception(.timeoutResource))
+    }
+
+    @Test("B9, B15: a custom strategy is asked once about a response whose body goes to a sink, when its head has come")
+    func custom() throws {
+        let strategy = Asked([.retry(.custom), .stop(.custom)])
+        let sink = Recorder()
+        let result = try Scene(.status(200, body: "first"), .status(200, body: "second")).perform(
+            sink: sink.make(), strategy: strategy)
+        #expect(result.status == 200 && result.records.count == 2)
+        #expect(strategy.seen == [200, 200])
+        #expect(sink.log == ["write second", "close"])
+    }
+
+    @Test("B9, B15: it is asked again if the body breaks off") func customAgain() throws {
+        let strategy = Asked([.stop(.custom), .retry(.custom), .stop(.custom)])
+        let sink = Recorder()
+        let result = try Scene(brokenOff, .status(200, body: "whole")).perform(sink: sink.make(), strategy: strategy)
+        #expect(result.status == 200)
+        #expect(strategy.seen == [200, 0, 200])
+        #expect(result.records.map(\.exceptionNumber) == [1, 0])
+    }
+
+    @Test("R3: a stream that was read and cannot be rewound is not sent again") func oneShot() throws {
+        let source = CallbackSource(length: -1, read: { _, _, _ in .bytes(3) }, rewind: nil, close: {})
+        let scene = try Scene(.status(503, body: "busy"))
+        scene.transport.readsBodies = true
+        let result = try scene.perform(method: "PUT", source: source)
+        #expect(result.ending == .response && result.status == 503 && result.bodyText == "busy")
+        #expect(result.records.map { $0.decision?.reason } == [.notReplayable])
+    }
+
+    @Test("R3: one of which no byte was read is sent again") func untouchedStream() throws {
+        let source = CallbackSource(length: -1, read: { _, _, _ in .bytes(3) }, rewind: nil, close: {})
+        let result = try Scene(.status(503), .status(200)).perform(method: "PUT", source: source)
+        #expect(result.status == 200 && result.records.count == 2)
+    }
+}
+
+private var brokenOff: Script {
+    Script(events: [
+        (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .body("ha")), (0, .end(.exception(.receive))),
+    ])
+}
+
+/// A sink that writes down what it is asked to do.
+private final class Recorder {
+    var log: [String] = []
+    /// What it answers to each piece; then that it has taken it.
+    var answers: [BodySink.WriteResult] = []
+
+    func make(canRestart: Bool = true) -> BodySink {
+        CallbackSink(
+            write: { _, data, count in
+                let bytes = UnsafeRawBufferPointer(start: data, count: count)
+                self.log.append("write " + String(decoding: bytes, as: UTF8.self))
+                return self.answers.isEmpty ? .taken : self.answers.removeFirst()
+            },
+            restart: canRestart
+                ? {
+                    self.log.append("restart")
+                    return true
+                } : nil,
+            close: { self.log.append("close") })
+    }
+}
+
+/// A strategy that answers as it is told, on the pool, and remembers what it was asked about.
+private final class Asked: RetryStrategy {
+    private var answers: [RetryAnswer]
+    private(set) var seen: [Int32] = []
+
+    init(_ answers: [RetryAnswer]) {
+        self.answers = answers
+    }
+
+    var callsBack: Bool { true }
+    var retryBound: Int32? { nil }
+    func readRetryAfter(_ headers: HeaderList, clock: any Clock) -> RetryAfter { .absent }
+
+    func shouldRetry(_ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32) -> RetryAnswer {
+        seen.append(outcome.status)
+        return answers.removeFirst()
+    }
+
+    func retryAfter(_ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32, unitRandom: Double) -> Wait {
+        Wait(delay: 0, source: .custom)
+    }
+}
