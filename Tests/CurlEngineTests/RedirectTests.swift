@@ -19,7 +19,8 @@ import Testing
         let scene = try Scene(.status(302, "Retry-After: 9", "Location: /busy"), .status(503), .status(200))
         let result = try scene.perform()
         #expect(result.waits == [2])
-        #expect(scene.transport.sent == ["GET http://127.0.0.1/", "GET http://127.0.0.1/busy", "GET http://127.0.0.1/"])
+        #expect(
+            scene.transport.sent == ["GET http://127.0.0.1/", "GET http://127.0.0.1/busy", "GET http://127.0.0.1/"])
     }
 
     @Test("too many redirects end the call, which is not retried (B2)") func tooMany() throws {
@@ -54,8 +55,9 @@ import Testing
     @Test(
         "F58, T13: what is secret goes to no other scheme, host or port",
         arguments: [
-            ("http://127.0.0.1/b", true), ("/b", true), ("http://127.0.0.1:80/b", true), ("http://127.0.0.1:81/", false),
-            ("http://127.0.0.2/", false), ("https://127.0.0.1/", false), ("//127.0.0.2/", false),
+            ("http://127.0.0.1/b", true), ("/b", true), ("http://127.0.0.1:80/b", true),
+            ("http://127.0.0.1:81/", false), ("http://127.0.0.2/", false), ("https://127.0.0.1/", false),
+            ("//127.0.0.2/", false),
         ])
     func secrets(location: String, isSame: Bool) throws {
         let scene = try Scene(.status(302, "Location: " + location), .status(200))
