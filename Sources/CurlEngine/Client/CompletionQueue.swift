@@ -9,6 +9,13 @@ public final class CompletionQueue {
     /// Where the first call stands; those before it have been taken.
     private var first = 0
     private var isClosed = false
+    /// Somebody may poll the descriptor.
+    private var isPolled = false
+    /// Calls that are to come here, and the engine of all of them: whoever waits here may drive it. Nil: there are none, or
+    /// those of several engines.
+    private var expected = 0
+    private var waiters = 0
+    private var engine: Engine?
 
     /// Nil if there is no memory, or no descriptor.
     public init?() {
@@ -27,19 +34,60 @@ public final class CompletionQueue {
         shim_close(eventfd)
     }
 
-    public var descriptor: Int32 { eventfd }
+    public var descriptor: Int32 {
+        shim_monitor_lock(monitor)
+        if !isPolled, first < calls.count { shim_eventfd_signal(eventfd) }
+        isPolled = true
+        shim_monitor_unlock(monitor)
+        return eventfd
+    }
 
-    /// False if the queue is closed.
+    /// A call of that engine will come here.
+    func expect(_ engine: Engine) {
+        shim_monitor_lock(monitor)
+        if expected == 0 { self.engine = engine } else if self.engine !== engine { self.engine = nil }
+        expected += 1
+        shim_monitor_unlock(monitor)
+    }
+
+    /// One that was expected does not come.
+    func expectNoMore() {
+        shim_monitor_lock(monitor)
+        forgetOne()
+        shim_monitor_unlock(monitor)
+    }
+
+    private func forgetOne() {
+        expected -= 1
+        if expected == 0 { engine = nil }
+    }
+
+    /// A call that was expected has ended. False if the queue is closed.
     func put(_ call: Call) -> Bool {
         shim_monitor_lock(monitor)
+        forgetOne()
         let isOpen = !isClosed
         if isOpen, !call.isGone {
-            if first == calls.count { shim_eventfd_signal(eventfd) }
+            if isPolled, first == calls.count { shim_eventfd_signal(eventfd) }
             calls.append(call)
-            shim_monitor_wake_all(monitor)
+            if waiters > 0 { shim_monitor_wake_all(monitor) }
         }
         shim_monitor_unlock(monitor)
         return isOpen
+    }
+
+    private var hasCalls: Bool {
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        dropAbandoned()
+        return first < calls.count
+    }
+
+    /// The engine that may be driven by who waits here.
+    private var onlyEngine: Engine? {
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        return engine
     }
 
     /// Passes over the calls at its front that nobody will ask for.
@@ -64,9 +112,16 @@ public final class CompletionQueue {
     /// Gives at most so many ended calls to `body`, and waits so long for the first one. The number of calls given.
     public func take(atMost capacity: Int, timeoutMilliseconds: Int64, _ body: (Call, Int) -> Void) -> Int {
         let limit = Instant(nanoseconds: shim_monotonic_nanoseconds()).advanced(byMilliseconds: timeoutMilliseconds)
+        if timeoutMilliseconds > 0, !hasCalls {
+            while let engine = onlyEngine, engine.drive(forQueue: { hasCalls }, until: limit.nanoseconds), !hasCalls,
+                shim_monotonic_nanoseconds() < limit.nanoseconds
+            {}
+        }
         shim_monitor_lock(monitor)
         defer { shim_monitor_unlock(monitor) }
         dropAbandoned()
+        waiters += 1
+        defer { waiters -= 1 }
         while first == calls.count {
             guard timeoutMilliseconds > 0, shim_monitor_wait_until(monitor, limit.nanoseconds) || first < calls.count
             else { return 0 }
@@ -89,7 +144,7 @@ public final class CompletionQueue {
             guard first > 0 else { return }
             calls.removeAll(keepingCapacity: calls.count <= 1_024)
             first = 0
-            shim_eventfd_clear(eventfd)
+            if isPolled { shim_eventfd_clear(eventfd) }
         } else if first > 1_024, first > calls.count / 2 {
             calls.removeFirst(first)
             first = 0

@@ -14,7 +14,12 @@ public final class Engine {
     var hasDriver = false
     /// The engine's own thread has been started, and waits for the role, or holds it.
     var hasThread = false
-    var isThreadWanted = false
+    var ownThreadDrives = false
+    /// The own thread leaves the role free until then, and looks again.
+    var isThreadNapping = false
+    var graceUntil: Int64 = 0
+    /// Threads that block anyway, and want the role from the own thread: one at most.
+    var suitors = 0
     var isClosing = false
     var unfinished = 0
     var closeWaiters: [Waiter] = []
@@ -103,13 +108,13 @@ public final class Engine {
     /// Begins a call, and waits for its end; drives the loop meanwhile, if nobody else does.
     public func perform(_ call: Call) -> Start {
         let start = begin(call, needsThread: false)
-        if start == .begun { _ = wait(for: call, until: .max, mayDrive: true) }
+        if start == .begun { _ = wait(for: call, until: .max, mayTakeRole: false) }
         return start
     }
 
     /// Waits for the end of a call that was submitted. False if that time, of CLOCK_MONOTONIC, came first.
     public func wait(for call: Call, until limit: Int64) -> Bool {
-        wait(for: call, until: limit, mayDrive: false)
+        wait(for: call, until: limit, mayTakeRole: true)
     }
 
     public func cancel(_ call: Call) {
@@ -184,8 +189,12 @@ public final class Engine {
     private func begin(_ call: Call, needsThread: Bool) -> Start {
         // Before it begins: a switch that was triggered already lets nothing be sent.
         call.cancelSwitch?.add(call)
+        if case .queue(let queue) = call.delivery { queue.expect(self) }
         let start = enqueue(call, needsThread: needsThread)
-        if start != .begun { call.cancelSwitch?.remove(call) }
+        if start != .begun {
+            call.cancelSwitch?.remove(call)
+            if case .queue(let queue) = call.delivery { queue.expectNoMore() }
+        }
         return start
     }
 
@@ -198,7 +207,7 @@ public final class Engine {
         unfinished += 1
         stats.calls += 1
         commands.append(.start(call))
-        if needsThread { shim_monitor_wake_all(lock) }
+        if needsThread, !hasDriver, !isThreadNapping { shim_monitor_wake_all(lock) }
         wakeDriver()
         return .begun
     }
@@ -214,106 +223,23 @@ public final class Engine {
     }
 
     /// With the lock held: whoever polls will look at the commands.
-    private func wakeDriver() {
+    func wakeDriver() {
         guard isPolling else { return }
         isPolling = false
         transport?.wake()
     }
 
-    // MARK: - The role
-
-    /// With the lock held: there is a thread of the engine's own. False if none can be had.
-    @discardableResult
-    private func startThread() -> Bool {
-        if hasThread { return true }
-        let context = Unmanaged.passRetained(self)
-        guard shim_thread_start({ Engine.runThread($0) }, context.toOpaque()) else {
-            context.release()
-            return false
-        }
-        hasThread = true
-        return true
-    }
-
-    private static func runThread(_ context: UnsafeMutableRawPointer?) {
-        guard let context else { return }
-        Unmanaged<Engine>.fromOpaque(context).takeRetainedValue().runThread()
-    }
-
-    /// The engine's own thread: drives whenever there is something to do and nobody else does it.
-    private func runThread() {
-        shim_monitor_lock(lock)
-        while true {
-            if !hasDriver, unfinished > 0 {
-                let late = drive { unfinished == 0 }
-                shim_monitor_unlock(lock)
-                forget(late)
-                shim_monitor_lock(lock)
-            } else if isClosing, unfinished == 0 {
-                break
-            } else {
-                _ = shim_monitor_wait_until(lock, .max)
-            }
-        }
-        hasThread = false
-        shim_monitor_unlock(lock)
-    }
-
-    /// With the lock held, before and after: takes the role, and runs the loop until `isOver`, asked with the lock held.
-    /// Gives back the commands that came too late, to be forgotten without the lock.
-    private func drive(until isOver: () -> Bool) -> [Command] {
-        hasDriver = true
-        while !isOver() {
-            shim_monitor_unlock(lock)
-            turn()
-            shim_monitor_lock(lock)
-        }
-        hasDriver = false
-        if unfinished > 0 {
-            startThread()
-            shim_monitor_wake_all(lock)
-            return []
-        }
-        // Whatever is left is about calls that have ended, and would keep them.
-        defer { commands = [] }
-        return commands
-    }
-
-    /// Lets go of commands. What they keep may call back when it ends: no lock may be held.
-    private func forget(_ commands: consuming [Command]) {}
-
-    private func wait(for call: Call, until limit: Int64, mayDrive: Bool) -> Bool {
-        shim_monitor_lock(lock)
-        if call.isDone {
-            shim_monitor_unlock(lock)
-            return true
-        }
-        if mayDrive, !hasDriver {
-            let signals = shim_sigpipe_block()
-            let late = drive { call.isDone }
-            shim_monitor_unlock(lock)
-            forget(late)
-            shim_sigpipe_restore(signals)
-            return true
-        }
-        let waiter = call.waiter ?? Waiter()
-        call.waiter = waiter
-        if unfinished > 0 { startThread() }
-        shim_monitor_wake_all(lock)
-        shim_monitor_unlock(lock)
-        return waiter?.wait(until: limit) ?? false
-    }
-
     // MARK: - One turn of the loop
 
-    private func turn() {
+    /// Waits for something to happen, but not beyond `limit`, and lets it happen.
+    func turn(until limit: Int64) {
         readClock()
         hasMoreToDo = false
         runCommands()
         runTimers()
         startWaiting()
         guard mayWait() else { return }
-        transport?.wait(nanoseconds: hasMoreToDo ? 0 : max((timers.nextDue ?? .max) - now, 0))
+        transport?.wait(nanoseconds: hasMoreToDo ? 0 : max(min(timers.nextDue ?? .max, limit) - now, 0))
         locked { isPolling = false }
         readClock()
         while let ended = transport?.takeEnded() {
@@ -328,7 +254,7 @@ public final class Engine {
     /// From now on, whoever has a command wakes the driver; false if there is one already.
     private func mayWait() -> Bool {
         locked {
-            isPolling = commands.isEmpty
+            isPolling = commands.isEmpty && !(ownThreadDrives && suitors > 0)
             return isPolling
         }
     }

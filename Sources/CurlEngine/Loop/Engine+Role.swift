@@ -1,0 +1,138 @@
+import CShims
+import RetryCore
+
+/// Who drives the loop.
+///
+/// A thread that waits for something anyway drives it meanwhile: to hand a request to another thread, and to be woken by
+/// it, costs more than the request. Whoever waits for a call, or for a queue, also takes the role over from the engine's
+/// own thread. When it has what it waited for, it is likely to come back soon, and the own thread leaves the role free for
+/// a moment.
+extension Engine {
+    /// Nanoseconds for which the own thread leaves the role free.
+    private static let grace: Int64 = 1_000_000
+
+    /// With the lock held: there is a thread of the engine's own. False if none can be had.
+    @discardableResult
+    func startThread() -> Bool {
+        if hasThread { return true }
+        let context = Unmanaged.passRetained(self)
+        guard shim_thread_start({ Engine.runThread($0) }, context.toOpaque()) else {
+            context.release()
+            return false
+        }
+        hasThread = true
+        return true
+    }
+
+    private static func runThread(_ context: UnsafeMutableRawPointer?) {
+        guard let context else { return }
+        Unmanaged<Engine>.fromOpaque(context).takeRetainedValue().runThread()
+    }
+
+    /// The engine's own thread: drives whenever there is something to do and nobody else does it.
+    private func runThread() {
+        shim_monitor_lock(lock)
+        while true {
+            if unfinished > 0, !hasDriver, suitors == 0 {
+                if graceUntil > shim_monotonic_nanoseconds() {
+                    isThreadNapping = true
+                    _ = shim_monitor_wait_until(lock, graceUntil)
+                    isThreadNapping = false
+                } else {
+                    ownThreadDrives = true
+                    drive { self.locked { self.unfinished == 0 || self.suitors > 0 } }
+                    ownThreadDrives = false
+                    shim_monitor_wake_all(lock)
+                }
+            } else if isClosing, unfinished == 0 {
+                break
+            } else {
+                _ = shim_monitor_wait_until(lock, .max)
+            }
+        }
+        hasThread = false
+        shim_monitor_unlock(lock)
+    }
+
+    /// With the lock held, before and after: takes the role, and runs the loop until `isOver`, which is asked without the
+    /// lock, or until that time.
+    private func drive(until limit: Int64 = .max, _ isOver: () -> Bool) {
+        hasDriver = true
+        shim_monitor_unlock(lock)
+        while !isOver(), limit == .max || shim_monotonic_nanoseconds() < limit { turn(until: limit) }
+        shim_monitor_lock(lock)
+        hasDriver = false
+        if unfinished == 0 {
+            // Whatever is left is about calls that have ended, and would keep them.
+            let late = commands
+            commands = []
+            shim_monitor_unlock(lock)
+            forget(late)
+            shim_monitor_lock(lock)
+        }
+    }
+
+    /// Lets go of commands. What they keep may call back when it ends: no lock may be held.
+    private func forget(_ commands: consuming [Command]) {}
+
+    /// With the lock held: somebody else has to go on, now or after the grace.
+    private func leaveRole(afterGrace: Bool) {
+        guard unfinished > 0 || isClosing else { return }
+        graceUntil = afterGrace ? shim_monotonic_nanoseconds() + Self.grace : 0
+        if unfinished > 0 { startThread() }
+        if !afterGrace || !isThreadNapping { shim_monitor_wake_all(lock) }
+    }
+
+    /// With the lock held: the role is free, if need be since the own thread has given it up. False if it is somebody
+    /// else's, or that time has come.
+    private func claimRole(until limit: Int64) -> Bool {
+        guard hasDriver else { return true }
+        guard ownThreadDrives, suitors == 0 else { return false }
+        suitors += 1
+        wakeDriver()
+        while hasDriver, ownThreadDrives, shim_monitor_wait_until(lock, limit) {}
+        suitors -= 1
+        guard hasDriver else { return true }
+        shim_monitor_wake_all(lock)
+        return false
+    }
+
+    /// Waits for the end of a call. `mayTakeRole`: the own thread may be driving, and another call is likely to follow.
+    func wait(for call: Call, until limit: Int64, mayTakeRole: Bool) -> Bool {
+        shim_monitor_lock(lock)
+        if call.isDone {
+            shim_monitor_unlock(lock)
+            return true
+        }
+        if mayTakeRole ? claimRole(until: limit) : !hasDriver {
+            let signals = shim_sigpipe_block()
+            drive(until: limit) { locked { call.isDone } }
+            leaveRole(afterGrace: mayTakeRole)
+            let isDone = call.isDone
+            shim_monitor_unlock(lock)
+            shim_sigpipe_restore(signals)
+            return isDone
+        }
+        let waiter = call.waiter ?? Waiter()
+        call.waiter = waiter
+        if unfinished > 0 { startThread() }
+        if !hasDriver { shim_monitor_wake_all(lock) }
+        shim_monitor_unlock(lock)
+        return waiter?.wait(until: limit) ?? false
+    }
+
+    /// Drives the loop until that time, or until `isOver`. False if somebody else drives it, or there is nothing to do.
+    func drive(forQueue isOver: () -> Bool, until limit: Int64) -> Bool {
+        shim_monitor_lock(lock)
+        guard unfinished > 0, claimRole(until: limit) else {
+            shim_monitor_unlock(lock)
+            return false
+        }
+        let signals = shim_sigpipe_block()
+        drive(until: limit) { isOver() || locked { unfinished == 0 } }
+        leaveRole(afterGrace: true)
+        shim_monitor_unlock(lock)
+        shim_sigpipe_restore(signals)
+        return true
+    }
+}
