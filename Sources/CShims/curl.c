@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #if LIBCURL_VERSION_NUM < 0x075700
 #error "libcurl 7.87 or newer is needed, for CURLOPT_QUICK_EXIT"
@@ -36,6 +37,7 @@ bool shim_curl_setup(const shim_transfer_callbacks *callbacks) {
 
 struct shim_easy {
   CURL *curl;
+  shim_multi *multi;
   void *transfer; /* NULL: none */
   curl_mime *mime;
   bool was_large;
@@ -47,6 +49,7 @@ struct shim_multi {
   CURLM *curl;
   shim_multi_callbacks callbacks;
   void *loop;
+  bool is_ending;
 };
 
 /* NULL for handles that libcurl has for itself, and for those of no transfer. */
@@ -58,6 +61,7 @@ static void *transfer_of(CURL *curl) {
 
 static int on_socket(CURL *easy, curl_socket_t socket, int action, void *user, void *known) {
   shim_multi *multi = user;
+  if (multi->is_ending) return 0;
   int what = 0;
   (void)known;
   if (action == CURL_POLL_IN || action == CURL_POLL_INOUT) what |= SHIM_READABLE;
@@ -69,6 +73,7 @@ static int on_socket(CURL *easy, curl_socket_t socket, int action, void *user, v
 static int on_timer(CURLM *curl, long timeout_ms, void *user) {
   shim_multi *multi = user;
   (void)curl;
+  if (multi->is_ending) return 0;
   multi->callbacks.set_timer(multi->loop, timeout_ms);
   return 0;
 }
@@ -81,7 +86,7 @@ shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, void *loop) {
     free(multi);
     return NULL;
   }
-  *multi = (shim_multi){curl, *callbacks, loop};
+  *multi = (shim_multi){curl, *callbacks, loop, false};
   curl_multi_setopt(curl, CURLMOPT_SOCKETFUNCTION, on_socket);
   curl_multi_setopt(curl, CURLMOPT_SOCKETDATA, multi);
   curl_multi_setopt(curl, CURLMOPT_TIMERFUNCTION, on_timer);
@@ -90,6 +95,7 @@ shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, void *loop) {
 }
 
 void shim_multi_free(shim_multi *multi) {
+  multi->is_ending = true;
   curl_multi_cleanup(multi->curl);
   free(multi);
 }
@@ -176,21 +182,29 @@ static int on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_
 
 static curl_socket_t on_open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address) {
   shim_easy *easy = user;
+  shim_multi *multi = easy->multi;
   (void)purpose;
   const int result = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
   const bool exhausted = result < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM);
   if (easy->transfer) transfer_callbacks.opening(easy->transfer, exhausted);
+  if (result >= 0) multi->callbacks.changed(multi->loop, result, true);
   return result < 0 ? CURL_SOCKET_BAD : result;
+}
+
+static int on_close_socket(void *user, curl_socket_t socket) {
+  shim_multi *multi = user; /* connections live longer than the handles that opened them */
+  if (!multi->is_ending) multi->callbacks.changed(multi->loop, socket, false);
+  return close(socket);
 }
 
 /* --- Easy: handles --- */
 
 #define SET(option, value) (ok = curl_easy_setopt(easy->curl, option, value) == CURLE_OK && ok)
 
-shim_easy *shim_easy_new(const shim_easy_settings *settings) {
+shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) {
   shim_easy *easy = malloc(sizeof *easy);
   if (!easy) return NULL;
-  *easy = (shim_easy){.curl = curl_easy_init()};
+  *easy = (shim_easy){.curl = curl_easy_init(), .multi = multi};
   bool ok = easy->curl != NULL;
   if (ok) {
     SET(CURLOPT_PRIVATE, easy);
@@ -209,6 +223,8 @@ shim_easy *shim_easy_new(const shim_easy_settings *settings) {
     SET(CURLOPT_NOPROGRESS, 0L);
     SET(CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
     SET(CURLOPT_OPENSOCKETDATA, easy);
+    SET(CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
+    SET(CURLOPT_CLOSESOCKETDATA, multi);
 
     SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
@@ -422,7 +438,10 @@ static bool parse_origin(const char *url, url_origin *out) {
 bool shim_url_check(const char *url, shim_url *out) {
   url_origin origin;
   const bool ok = parse_origin(url, &origin);
-  if (ok) *out = (shim_url){hash(hash(0xCBF29CE484222325U, origin.host), origin.port), !is_address(origin.host)};
+  if (ok)
+    *out = (shim_url){.origin = hash(hash(0xCBF29CE484222325U, origin.host), origin.port),
+                      .needs_lookup = !is_address(origin.host),
+                      .has_tls = strcmp(origin.scheme, "https") == 0};
   free_origin(&origin);
   return ok;
 }

@@ -198,7 +198,7 @@ final class Scene {
         let request = method.withCString { method in
             url.withCString { url in
                 RequestCopy(
-                    method: method, url: url, place: shim_url(origin: 0, needs_lookup: false), headers: headers,
+                    method: method, url: url, place: shim_url(), headers: headers,
                     body: requestBody, isUnsafe: RequestSafety.byMethod.isUnsafe(method: method))
             }
         }

@@ -13,6 +13,8 @@ typedef struct shim_multi_callbacks {
   void (*watch)(void *loop, void *transfer, int socket, int what);
   /* Call shim_multi_timeout in so many milliseconds; -1: not at all. Not from inside this callback. */
   void (*set_timer)(void *loop, long timeout_ms);
+  /* A socket was opened, or is about to be closed. Not all sockets that are watched are told of. */
+  void (*changed)(void *loop, int socket, bool is_open);
 } shim_multi_callbacks;
 
 typedef struct shim_multi shim_multi;
@@ -68,8 +70,9 @@ typedef struct shim_easy_settings {
 
 /* A handle of libcurl's is set up once, and used for one transfer after the other. */
 
-shim_easy *shim_easy_new(const shim_easy_settings *settings); /* NULL: out of memory, or an option that is lacking */
-void shim_easy_free(shim_easy *easy);                         /* in no multi handle any more; NULL is accepted */
+/* Its transfers will run in `multi`. NULL: out of memory, or an option that is lacking. */
+shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings);
+void shim_easy_free(shim_easy *easy); /* in no multi handle any more; NULL is accepted */
 
 /* What kind of body an attempt sends. */
 enum { SHIM_BODY_NONE, SHIM_BODY_EMPTY, SHIM_BODY_MEMORY, SHIM_BODY_STREAM, SHIM_BODY_MULTIPART };
@@ -138,6 +141,7 @@ const char *shim_easy_text(CURLcode code);
 typedef struct shim_url {
   uint64_t origin;   /* FNV-1a hash of host and port */
   bool needs_lookup; /* the host is a name */
+  bool has_tls;      /* https */
 } shim_url;
 
 /* Whether a URL is one that we can fetch: http or https, with a host. */

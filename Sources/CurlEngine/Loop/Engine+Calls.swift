@@ -25,6 +25,7 @@ extension Engine {
         drop(&call.transfer)
         call.isFresh = fresh
         call.isQueued = true
+        if call.target.place.has_tls || settings.proxy != nil { usesTLS = true }
         starting.append(call, settings)
         hasMoreToDo = true
         arm(call)
@@ -117,6 +118,7 @@ extension Engine {
     func resume(_ call: Call) {
         guard let transfer = call.transfer, !transfer.isDetached, transfer.place != .undecided else { return }
         transfer.isPaused = false
+        readClock()
         transfer.touch()
         arm(call)
         transport?.resume(transfer)

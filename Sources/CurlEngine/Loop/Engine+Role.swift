@@ -8,8 +8,10 @@ import RetryCore
 /// own thread. When it has what it waited for, it is likely to come back soon, and the own thread leaves the role free for
 /// a moment.
 extension Engine {
-    /// Nanoseconds for which the own thread leaves the role free.
+    /// Nanoseconds for which the own thread leaves the role free, and up to which it looks less often while others keep
+    /// coming back.
     private static let grace: Int64 = 1_000_000
+    private static let longestNap: Int64 = 4_000_000
 
     /// With the lock held: there is a thread of the engine's own. False if none can be had.
     @discardableResult
@@ -31,14 +33,18 @@ extension Engine {
 
     /// The engine's own thread: drives whenever there is something to do and nobody else does it.
     private func runThread() {
+        var nap = Self.grace
         shim_monitor_lock(lock)
         while true {
             if unfinished > 0, !hasDriver, suitors == 0 {
-                if graceUntil > shim_monotonic_nanoseconds() {
+                let now = shim_monotonic_nanoseconds()
+                if graceUntil > now {
                     isThreadNapping = true
-                    _ = shim_monitor_wait_until(lock, graceUntil)
+                    _ = shim_monitor_wait_until(lock, now + nap)
                     isThreadNapping = false
+                    nap = min(2 * nap, Self.longestNap)
                 } else {
+                    nap = Self.grace
                     ownThreadDrives = true
                     drive { self.locked { self.unfinished == 0 || self.suitors > 0 } }
                     ownThreadDrives = false
@@ -59,7 +65,13 @@ extension Engine {
     private func drive(until limit: Int64 = .max, _ isOver: () -> Bool) {
         hasDriver = true
         shim_monitor_unlock(lock)
-        while !isOver(), limit == .max || shim_monotonic_nanoseconds() < limit { turn(until: limit) }
+        // Without TLS, libcurl tells each send that it wants no SIGPIPE.
+        var signals: shim_sigpipe?
+        while !isOver(), limit == .max || shim_monotonic_nanoseconds() < limit {
+            if usesTLS, signals == nil { signals = shim_sigpipe_block() }
+            turn(until: limit)
+        }
+        if let signals { shim_sigpipe_restore(signals) }
         shim_monitor_lock(lock)
         hasDriver = false
         if unfinished == 0 {
@@ -105,12 +117,10 @@ extension Engine {
             return true
         }
         if mayTakeRole ? claimRole(until: limit) : !hasDriver {
-            let signals = shim_sigpipe_block()
             drive(until: limit) { locked { call.isDone } }
             leaveRole(afterGrace: mayTakeRole)
             let isDone = call.isDone
             shim_monitor_unlock(lock)
-            shim_sigpipe_restore(signals)
             return isDone
         }
         let waiter = call.waiter ?? Waiter()
@@ -128,11 +138,9 @@ extension Engine {
             shim_monitor_unlock(lock)
             return false
         }
-        let signals = shim_sigpipe_block()
         drive(until: limit) { isOver() || locked { unfinished == 0 } }
         leaveRole(afterGrace: true)
         shim_monitor_unlock(lock)
-        shim_sigpipe_restore(signals)
         return true
     }
 }

@@ -35,6 +35,8 @@ public final class Engine {
     var isPolling = false
     /// Something happened in this turn that somebody waits for, or that gives others their turn: no time to sleep.
     var hasMoreToDo = false
+    /// Some request has gone, or goes, to an https URL.
+    var usesTLS = false
     var timers = TimerQueue()
     var active: [Call] = []
     var starting = StartQueue()

@@ -12,8 +12,19 @@ final class CurlTransport: Transport {
     /// Nil only while it is being made.
     private var multi: OpaquePointer?
     private var idleHandles: [OpaquePointer] = []
-    /// By descriptor: the transfer that uses it.
-    private var owners: [Transfer?] = []
+    private var sockets: [Socket] = []
+
+    /// What is known of a descriptor, by its number.
+    private struct Socket {
+        /// The transfer that uses it.
+        var owner: Transfer?
+        /// libcurl told that it opened it, and will tell when it closes it. (Not so of what its resolver uses.)
+        var isTracked = false
+        /// What epoll watches it for (SHIM_…); -1: nothing.
+        var watched: Int32 = -1
+        /// libcurl wants to hear of it.
+        var isWanted = false
+    }
     /// When libcurl wants to be called although no socket is ready; `Int64.max`: not at all.
     private var due = Int64.max
 
@@ -42,7 +53,7 @@ final class CurlTransport: Transport {
     /// A handle that is set up for this engine. Nil: no memory, or a setting that libcurl does not take.
     func makeEasy() -> OpaquePointer? {
         var easySettings = settings.easySettings
-        return shim_easy_new(&easySettings)
+        return shim_easy_new(multi, &easySettings)
     }
 
     func begin(_ transfer: Transfer) -> LocalFailure? {
@@ -68,7 +79,7 @@ final class CurlTransport: Transport {
         transfer.easy = nil
         // A connection that others use as well lives on.
         let index = Int(transfer.socket)
-        if owners.indices.contains(index), owners[index] === transfer { owners[index] = nil }
+        if sockets.indices.contains(index), sockets[index].owner === transfer { sockets[index].owner = nil }
         guard transfer.isEasyShared else { return }
         // What the caller may have set on a handle is for one transfer.
         if settings.onTransfer == nil, idleHandles.count < Self.maximumIdleHandles {
@@ -89,14 +100,26 @@ final class CurlTransport: Transport {
             if event.descriptor == wakeup {
                 shim_eventfd_clear(wakeup)
             } else {
-                owner(of: event.descriptor)?.touchConnection()
-                shim_multi_ready(multi, event.descriptor, event.what)
+                handle(event)
             }
         }
         if due <= engine.now {
             due = .max
             shim_multi_timeout(multi)
         }
+    }
+
+    private func handle(_ event: shim_ready) {
+        let index = Int(event.descriptor)
+        guard sockets.indices.contains(index) else { return }
+        if let owner = sockets[index].owner {
+            engine.readClock()
+            owner.touchConnection()
+        } else if !sockets[index].isWanted {
+            // A connection that nobody uses: libcurl will see for itself. It is not to be heard of for ever.
+            return forget(index)
+        }
+        shim_multi_ready(multi, event.descriptor, event.what)
     }
 
     /// Rounded up, so that no timer is early (M5), and at most an hour.
@@ -118,24 +141,41 @@ final class CurlTransport: Transport {
 
     // MARK: - What libcurl tells
 
-    private func owner(of descriptor: Int32) -> Transfer? {
+    private func socket(_ descriptor: Int32) -> Int {
         let index = Int(descriptor)
-        return owners.indices.contains(index) ? owners[index] : nil
+        while sockets.count <= index { sockets.append(Socket()) }
+        return index
     }
 
+    /// Between two requests a connection stays with epoll, since the next one is likely to follow.
     fileprivate func watch(_ transfer: Transfer?, _ descriptor: Int32, _ what: Int32) {
-        let index = Int(descriptor)
-        while owners.count <= index { owners.append(nil) }
+        let index = socket(descriptor)
+        sockets[index].isWanted = what != 0
         if what == 0 {
-            owners[index]?.socket = -1
-            owners[index] = nil
-            shim_epoll_forget(epoll, descriptor)
-        } else {
-            let isNew = owners[index] == nil
-            owners[index] = transfer
-            transfer?.socket = descriptor
-            _ = shim_epoll_watch(epoll, descriptor, what, isNew)
+            sockets[index].owner?.socket = -1
+            sockets[index].owner = nil
+            if !sockets[index].isTracked { forget(index) }
+            return
         }
+        sockets[index].owner = transfer
+        transfer?.socket = descriptor
+        guard sockets[index].watched != what else { return }
+        _ = shim_epoll_watch(epoll, descriptor, what, sockets[index].watched < 0)
+        sockets[index].watched = what
+    }
+
+    private func forget(_ index: Int) {
+        guard sockets[index].watched >= 0 else { return }
+        shim_epoll_forget(epoll, Int32(index))
+        sockets[index].watched = -1
+    }
+
+    /// A socket is new, or about to be closed, which takes it out of epoll.
+    fileprivate func changed(_ descriptor: Int32, isOpen: Bool) {
+        let index = socket(descriptor)
+        if !isOpen { forget(index) }
+        sockets[index].isTracked = isOpen
+        sockets[index].watched = -1
     }
 
     fileprivate func setTimer(milliseconds: Int) {
@@ -152,4 +192,8 @@ private let multiCallbacks = shim_multi_callbacks(
     set_timer: { transport, milliseconds in
         guard let transport else { return }
         Unmanaged<CurlTransport>.fromOpaque(transport).takeUnretainedValue().setTimer(milliseconds: milliseconds)
+    },
+    changed: { transport, descriptor, isOpen in
+        guard let transport else { return }
+        Unmanaged<CurlTransport>.fromOpaque(transport).takeUnretainedValue().changed(descriptor, isOpen: isOpen)
     })

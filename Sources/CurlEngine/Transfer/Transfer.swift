@@ -222,7 +222,9 @@ final class Transfer {
             localFailure = .responseTooLarge
             return .stop
         }
-        switch sink.write(call, data, count) {
+        let result = sink.write(call, data, count)
+        call.engine.readClock()  // Foreign code may have taken its time.
+        switch result {
         case .taken: return .goOn
         case .pause:
             isPaused = true
@@ -260,7 +262,9 @@ final class Transfer {
 
     func read(_ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int) -> Int64 {
         guard let source = call.request.source else { return Int64(SHIM_READ_FAILED) }
-        switch source.read(call, buffer, capacity) {
+        let result = source.read(call, buffer, capacity)
+        call.engine.readClock()
+        switch result {
         case .bytes(let count): return Int64(count)
         case .pause:
             isPaused = true
@@ -290,6 +294,7 @@ final class Transfer {
         guard isWhole || lastActivity - progressAt >= 50_000_000 else { return }
         progressAt = lastActivity
         onProgress(call, progress, resumedFrom)
+        call.engine.readClock()
     }
 
     func open() {
@@ -304,9 +309,9 @@ final class Transfer {
         if exhausted { localFailure = .exhausted }
     }
 
-    /// Something moves, at this very moment: the turn of the loop may have begun long ago, and no timeout is early (M5).
+    /// Something moves, now. (The engine's time is that of the event at hand.)
     func touch() {
-        lastActivity = call.engine.clock.monotonic.nanoseconds
+        lastActivity = call.engine.now
     }
 
     /// Something moves on the connection.
