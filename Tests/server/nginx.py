@@ -6,8 +6,8 @@
         ...
         assert nginx.seen(1)[0]["status"] == 200
 
-README.md beside it has the paths and ports. It runs in the foreground, in a folder of its own, on ports of 127.0.0.1 that
-are free, and ends with the block.
+README.md beside it has the paths and ports. It runs in the foreground, in a folder of its own, on ports of 127.0.0.1
+that are free, and ends with the block.
 """
 
 from __future__ import annotations

@@ -36,6 +36,7 @@ class Http2:
         self._output = Output(connection)
         self._streams: dict[int, Http2Stream] = {}
         self._reader: asyncio.Task[None] | None = None
+        self.is_over = False  # the client has sent a GOAWAY: no frame can be made any more
         self._highest = 0  # the last stream that was begun
         self._is_leaving = False  # it has sent a GOAWAY: new streams are not looked at
         self._ending: str | None = None
@@ -101,6 +102,7 @@ class Http2:
                 await self.put()  # the GOAWAY that says so
                 self._ending = "close"
                 return
+            self.is_over = any(isinstance(event, events.ConnectionTerminated) for event in happened)
             for event in happened:
                 if isinstance(event, events.ConnectionTerminated):
                     return await self._read_to_end(event)

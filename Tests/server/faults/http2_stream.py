@@ -59,6 +59,8 @@ class Http2Stream:
     async def _exchange(self) -> None:
         self._answer = answer = await self._site.begin(self.request)
         self.idle = answer.idle
+        if self._connection.is_over:
+            await _for_ever()
         await self._misbehave_first()
         await self._fault_at("request")
         if answer.expect == "refuse" and self.request.header("expect"):
