@@ -1,4 +1,6 @@
-"""A scripted HTTP server that misbehaves as it is told, and reports what it saw. README.md beside it is its manual.
+"""A scripted server of HTTP/1.1 and HTTP/2 that misbehaves as it is told, and reports what it saw.
+
+README.md beside it is its manual.
 
     python Tests/server/fault_server.py [--tls] [--port N]
 

@@ -13,7 +13,7 @@ from fault_server import FaultServer, pattern
 from h2.errors import ErrorCodes
 from h2.settings import SettingCodes
 from http2_wire import USUAL_WINDOW, Answer, Head, Http2Wire
-from hyperframe.frame import DataFrame, GoAwayFrame, RstStreamFrame
+from hyperframe.frame import DataFrame, GoAwayFrame, RstStreamFrame, WindowUpdateFrame
 from wire import Wire
 
 KINDS = ["h2", "h2c"]
@@ -194,6 +194,8 @@ def test_the_server_sends_no_more_than_the_window_of_the_client(server: FaultSer
         assert isinstance(frame, DataFrame) and (frame.data, list(frame.flags)) == (pattern(10), [])
         assert not wire.ask("/seq/204").body
         assert [request["answered"] for request in server.seen(mine)] == [False]
+        wire.send_frames(WindowUpdateFrame(stream, window_increment=54))
+        assert wire.answer(stream) == ([], pattern(54, 10), "end")
 
 
 def test_a_window_is_opened_as_fast_as_the_body_is_read(server: FaultServer) -> None:
@@ -357,11 +359,13 @@ def test_a_client_that_goes_ends_its_streams(server: FaultServer, kind: str, way
 def test_a_goaway_of_the_client_is_seen(server: FaultServer) -> None:
     port = server.open("h2c")
     with Http2Wire(port) as wire:
-        request = wire.request_frame("/seq/200")
+        mine = server.new_id()
+        request = wire.request_frame(server.target("/seq/refused_stream", id=mine))
         wire.send_frames(request, GoAwayFrame(0, error_code=int(ErrorCodes.INTERNAL_ERROR)))
         wire.finish()
         (connection,) = server.connections(port, opened=1, ended=True)
-    assert [seen["answer"] for seen in connection["requests"]] == ["200"], "it is seen, though not answered"
+    (seen,) = server.seen(mine)
+    assert (seen["answered"], seen["stream_ended"]) == (False, "connection")
     assert (connection["goaway"], connection["protocol"], connection["error"]) == ("INTERNAL_ERROR", "HTTP/2", "")
 
 

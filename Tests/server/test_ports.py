@@ -195,6 +195,7 @@ def test_a_client_without_the_right_certificate_is_told_why_it_is_refused(
             wire.request("/seq/200")
             with pytest.raises(ssl.SSLError, match=alert):
                 wire.read(1)
+            assert wire.socket.recv(1) == b"", "no reset, though the server has not read the request"
     for connection in server.connections(port, ended=True):
         assert (connection["client_certificate"], connection["tls"]) == ("", "failed: " + why)
         assert (connection["requests"], connection["ended"]) == ([], "server_closed")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
 from h2 import events
 from h2.config import H2Configuration
@@ -50,9 +52,8 @@ class Http2:
         if self._connection.settings:  # separate, so that they hold only for what a client sends after it has them
             self.frames.update_settings(self._connection.settings)
         self.put()
-        loop = asyncio.get_running_loop()
-        sender = loop.create_task(self._output.send())
-        self._reader = loop.create_task(self._read())
+        sender = _start(self._output.send())
+        self._reader = _start(self._read())
         try:
             await asyncio.wait({self._reader})
         finally:
@@ -66,8 +67,6 @@ class Http2:
             await asyncio.gather(*tasks, return_exceptions=True)
         if self._ending is not None:
             await self._connection.end_with_unread(self._ending)
-        elif not self._reader.cancelled():
-            self._reader.result()
 
     def put(self, data: bytes = b"", step: int = 0, pause: float = 0.0) -> asyncio.Future[None]:
         """Sends the frames that have been made, and these bytes."""
@@ -151,7 +150,7 @@ class Http2:
         )
         stream = Http2Stream(self, self._site, request, event.stream_id)
         self._streams[event.stream_id] = stream
-        stream.task = asyncio.get_running_loop().create_task(self._run(stream))
+        stream.task = _start(self._run(stream))
 
     async def _run(self, stream: Http2Stream) -> None:
         try:
@@ -184,3 +183,15 @@ class Http2:
         if self._idle_timer is not None:
             self._idle_timer.cancel()
             self._idle_timer = None
+
+
+def _start(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    task = asyncio.get_running_loop().create_task(work)
+    task.add_done_callback(_report_failure)
+    return task
+
+
+def _report_failure(task: asyncio.Task[None]) -> None:
+    """At once: nobody else may ever look at the result."""
+    if not task.cancelled() and (failure := task.exception()) is not None and not isinstance(failure, ConnectionOver):
+        task.get_loop().call_exception_handler({"message": "HTTP/2 has failed", "exception": failure, "task": task})
