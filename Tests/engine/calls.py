@@ -38,9 +38,14 @@ def statuses(attempts: Sequence[Attempt]) -> list[int | str]:
     return [attempt.status or attempt.cause.name for attempt in attempts]
 
 
+def sent_header(request: dict[str, Any], name: str) -> list[str]:
+    """The values of a header that the server has seen."""
+    return [value for each, value in request["headers"] if each.lower() == name.lower()]
+
+
 def recorded(attempts: Sequence[Attempt]) -> int:
     """How many requests the record has (B13)."""
-    return sum(1 + attempt.reconnects for attempt in attempts)
+    return sum(1 + attempt.reconnects + attempt.redirects for attempt in attempts)
 
 
 @contextlib.contextmanager
