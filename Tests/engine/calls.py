@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -99,3 +100,8 @@ def in_both_ways(client: Client, method: str, url: str, **arguments: Any) -> lis
             return exception
 
     return [send(), Background(send).result()]
+
+
+def sha256(data: bytes) -> str:
+    """As the server's record has it."""
+    return hashlib.sha256(data).hexdigest()

@@ -144,7 +144,7 @@ def test_without_a_location_it_is_the_response(server: FaultServer, client: Clie
 
 
 def test_f12_the_headers_of_a_redirect_are_not_the_answer_s(server: FaultServer, client: Client) -> None:
-    """B7. Given 302 with Retry-After to 503 without, then it is the backoff; and the next attempt begins at the start."""
+    """B7. Given 302 with Retry-After to 503 without, then it is the backoff, and the next attempt begins anew."""
     id = server.new_id()
     url = server.url("/seq/302,503,302,200", {"302.h": ["Retry-After:9", "X-Of:redirect"]}, id=id)
     response = client.get(url)
