@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -38,9 +39,14 @@ def statuses(attempts: Sequence[Attempt]) -> list[int | str]:
     return [attempt.status or attempt.cause.name for attempt in attempts]
 
 
+def sent_header(request: dict[str, Any], name: str) -> list[str]:
+    """The values of a header that the server has seen."""
+    return [value for each, value in request["headers"] if each.lower() == name.lower()]
+
+
 def recorded(attempts: Sequence[Attempt]) -> int:
     """How many requests the record has (B13)."""
-    return sum(1 + attempt.reconnects for attempt in attempts)
+    return sum(1 + attempt.reconnects + attempt.redirects for attempt in attempts)
 
 
 @contextlib.contextmanager
@@ -94,3 +100,8 @@ def in_both_ways(client: Client, method: str, url: str, **arguments: Any) -> lis
             return exception
 
     return [send(), Background(send).result()]
+
+
+def sha256(data: bytes) -> str:
+    """As the server's record has it."""
+    return hashlib.sha256(data).hexdigest()

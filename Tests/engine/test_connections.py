@@ -240,12 +240,6 @@ def test_statuses_without_a_body(server: FaultServer, client: Client, status: in
     assert (response.status, response.content, response.ok) == (status, b"", True)
 
 
-def test_f12_a_redirect_is_a_success_and_reaches_the_caller(server: FaultServer, client: Client) -> None:
-    """B10. Redirects are not followed yet."""
-    response = client.get(server.url("/redirect/1", id=server.new_id(), to="http"))
-    assert (response.status, response.ok) == (302, True)
-
-
 def test_one_broken_call_among_many(server: FaultServer, client: Client) -> None:
     """Given faults of all kinds under way at once, then each call has its own end."""
     items = ["200", "short", "reset:body", "garbage", "503", "stall", "close:headers", "202"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import io
 import json
 import math
 import pickle
@@ -132,7 +133,21 @@ def test_params_stand_behind_the_question_mark(
     [
         ({"data": "x", "json": 1}, "data, json"),
         ({"data": 5}, "data"),
-        ({"data": bytearray(b"x")}, "data"),
+        ({"data": {"a": "b"}}, "data"),
+        ({"data": io.StringIO("x")}, "binary"),
+        ({"files": {}, "json": 1}, "json"),
+        ({"files": {"a": ("b",)}}, "files"),
+        ({"files": {"a": 5}}, "files"),
+        ({"to_file": 5}, "to_file"),
+        ({"to_file": "x", "sink": print}, "to_file, sink"),
+        ({"sink": 5}, "sink"),
+        ({"on_progress": 5}, "on_progress"),
+        ({"before_attempt": 5}, "before_attempt"),
+        ({"idempotency_key": 5}, "idempotency_key"),
+        ({"follow_redirects": 5}, "follow_redirects"),
+        ({"compression": "gzip"}, "compression"),
+        ({"http_version": "2"}, "http_version"),
+        ({"max_redirects": "2"}, "max_redirects"),
         ({"timeout": 5}, "timeout"),
         ({"strategy": 5}, "strategy"),
         ({"strategy": Client}, "strategy"),
@@ -165,6 +180,12 @@ def test_arguments_of_the_wrong_type(client: Client, arguments: dict[str, Any], 
         ({"on_event": 5}, "on_event"),
         ({"max_transfers": "5"}, "max_transfers"),
         ({"deadline": None, "body_limit": 0.5}, "body_limit"),
+        ({"preset": "box"}, "preset"),
+        ({"cert": 5}, "cert"),
+        ({"cert": ("a", "b", "c", "d")}, "cert"),
+        ({"unix_socket": 5}, "unix_socket"),
+        ({"secret_headers": "X-Key"}, "secret_headers"),
+        ({"before_attempt": 5}, "before_attempt"),
     ],
 )
 def test_settings_of_the_wrong_type(settings: dict[str, Any], name: str) -> None:
@@ -214,7 +235,21 @@ def test_a_response_has_all_its_parts(server: Server, client: Client) -> None:
         retry_after=None,
         curl_code=0,
         curl_text="",
+        redirects=0,
+        http_version=11,
+        resumed_from=0,
+        bytes_sent=0,
+        bytes_received=first.bytes_received,
+        lookup_ms=first.lookup_ms,
+        connect_ms=first.connect_ms,
+        tls_ms=0.0,
+        first_byte_ms=first.first_byte_ms,
     )
+    assert first.bytes_received > 0
+    times = [first.lookup_ms, first.connect_ms, first.first_byte_ms, first.ended_ms - first.started_ms]
+    known = [time for time in times if time is not None]
+    assert len(known) == 4
+    assert known == sorted(known)
     assert (second.status, second.action, second.reason) == (404, Action.STOP, Reason.NOT_RETRYABLE)
 
 

@@ -14,6 +14,8 @@ such as (B3) or (T5) point into the project's docs/semantics.md, where each rule
 """
 
 from . import _abi
+from ._sinks import Sink
+from .attempt_request import AttemptRequest
 from .call import Call, CancelSwitch
 from .client import Client, ClientStats
 from .clock import ManualClock
@@ -21,11 +23,14 @@ from .custom import CustomRetryStrategy
 from .decision import Decision
 from .delays import TokenRetryPolicy, backoff_delay, parse_retry_after, token_delay
 from .enums import (
+    PAUSE,
     Action,
     Cause,
     DelaySource,
     Error,
     EventKind,
+    HTTPVersion,
+    Preset,
     Proxy,
     Reason,
     RequestSent,
@@ -56,19 +61,26 @@ from .errors import (
     ResponseTooLargeError,
     SendError,
     SettingError,
+    SinkError,
+    SourceError,
     TLSError,
+    TooManyRedirectsError,
     WaitTimeoutError,
 )
 from .event import Event
 from .loop import RetryLoop
 from .outcome import Outcome, Request
-from .response import Attempt, Response, ResponseHeaders
+from .progress import Progress
+from .response import Attempt, Redirect, Response, ResponseHeaders
 from .strategy import RetryStrategy
+from .stream import Stream
 from .timeout import Timeout
 
 __all__ = [
+    "PAUSE",
     "Action",
     "Attempt",
+    "AttemptRequest",
     "BoxRetryError",
     "Call",
     "CallbackFailedError",
@@ -90,6 +102,7 @@ __all__ = [
     "ExhaustedError",
     "ForkedError",
     "HTTPStatusError",
+    "HTTPVersion",
     "IdleTimeoutError",
     "InCallbackError",
     "InvalidArgumentError",
@@ -98,10 +111,13 @@ __all__ = [
     "NotUsableError",
     "OutOfMemoryError",
     "Outcome",
+    "Preset",
+    "Progress",
     "ProtocolError",
     "Proxy",
     "Reason",
     "ReceiveError",
+    "Redirect",
     "Request",
     "RequestSent",
     "ResolveError",
@@ -115,9 +131,14 @@ __all__ = [
     "RetryStrategy",
     "SendError",
     "SettingError",
+    "Sink",
+    "SinkError",
+    "SourceError",
+    "Stream",
     "TLSError",
     "Timeout",
     "TokenRetryPolicy",
+    "TooManyRedirectsError",
     "WaitTimeoutError",
     "backoff_delay",
     "parse_retry_after",

@@ -26,6 +26,11 @@ from . import _library
 NO_TIMEOUT = 2**63 - 1
 ACTION_UNANSWERED = -1
 DELAY_UNANSWERED = -1e300
+NO_REDIRECTS = -1
+READ_FAILED = -1
+READ_PAUSE = -2
+#: For an idempotency key.
+IDEMPOTENCY_KEY_RANDOM = b""
 
 # --- Structs ---
 
@@ -46,7 +51,79 @@ class Timeouts(Structure):
     )
 
 
+class Part(Structure):
+    """boxretry_part."""
+
+    _fields_ = (
+        ("name", c_char_p),
+        ("file_name", c_char_p),
+        ("content_type", c_char_p),
+        ("headers", POINTER(Header)),
+        ("header_count", c_size_t),
+        ("data", c_void_p),
+        ("data_length", c_size_t),
+        ("path", c_char_p),
+    )
+
+
+ReadCallback = CFUNCTYPE(None, c_void_p, c_void_p, c_void_p, c_size_t, POINTER(c_int64))
+WriteCallback = CFUNCTYPE(None, c_void_p, c_void_p, c_void_p, c_size_t, POINTER(c_int32))
+#: Of a source's `rewind` and a sink's `restart`.
+RestartCallback = CFUNCTYPE(None, c_void_p, POINTER(c_int32))
+ContextFreeCallback = CFUNCTYPE(None, c_void_p)
+
+
+class BodySource(Structure):
+    """boxretry_body_source."""
+
+    _fields_ = (
+        ("struct_size", c_size_t),
+        ("kind", c_int32),
+        ("descriptor", c_int32),
+        ("path", c_char_p),
+        ("offset", c_int64),
+        ("length", c_int64),
+        ("read", ReadCallback),
+        ("rewind", RestartCallback),
+        ("context_free", ContextFreeCallback),
+        ("context", c_void_p),
+        ("parts", POINTER(Part)),
+        ("part_count", c_size_t),
+    )
+
+
+class Sink(Structure):
+    """boxretry_sink."""
+
+    _fields_ = (
+        ("struct_size", c_size_t),
+        ("kind", c_int32),
+        ("is_resumable", c_int32),
+        ("path", c_char_p),
+        ("write", WriteCallback),
+        ("restart", RestartCallback),
+        ("context_free", ContextFreeCallback),
+        ("context", c_void_p),
+    )
+
+
+class Progress(Structure):
+    """boxretry_progress."""
+
+    _fields_ = (
+        ("struct_size", c_size_t),
+        ("attempt_number", c_int32),
+        ("reserved", c_int32),
+        ("sent", c_int64),
+        ("send_total", c_int64),
+        ("received", c_int64),
+        ("receive_total", c_int64),
+    )
+
+
 CompleteCallback = CFUNCTYPE(None, c_void_p, c_void_p)
+ProgressCallback = CFUNCTYPE(None, c_void_p, POINTER(Progress))
+BeforeAttemptCallback = CFUNCTYPE(None, c_void_p, c_void_p)
 
 
 class Request(Structure):
@@ -62,7 +139,7 @@ class Request(Structure):
         ("body_length", c_size_t),
         ("user_pointer", c_void_p),
         ("retry_safety", c_int32),
-        ("reserved", c_int32),
+        ("body_is_borrowed", c_int32),
         ("timeouts", POINTER(Timeouts)),
         ("strategy", c_void_p),
         ("deadline_ms", c_int64),
@@ -71,6 +148,17 @@ class Request(Structure):
         ("on_complete", CompleteCallback),
         ("on_complete_context", c_void_p),
         ("cancel", c_void_p),
+        ("body_source", POINTER(BodySource)),
+        ("sink", POINTER(Sink)),
+        ("on_progress", ProgressCallback),
+        ("on_progress_context", c_void_p),
+        ("before_attempt", BeforeAttemptCallback),
+        ("before_attempt_context", c_void_p),
+        ("idempotency_key", c_char_p),
+        ("max_redirects", c_int32),
+        ("compression", c_int32),
+        ("http_version", c_int32),
+        ("reserved", c_int32),
     )
 
 
@@ -133,7 +221,6 @@ class Decision(Structure):
 
 ShouldRetryCallback = CFUNCTYPE(None, c_void_p, POINTER(Outcome), c_int32, POINTER(c_int32))
 RetryAfterCallback = CFUNCTYPE(None, c_void_p, POINTER(Outcome), c_int32, POINTER(c_double))
-ContextFreeCallback = CFUNCTYPE(None, c_void_p)
 
 
 class StrategyCallbacks(Structure):
@@ -199,6 +286,7 @@ class Event(Structure):
 
 
 EventCallback = CFUNCTYPE(None, c_void_p, POINTER(Event))
+TransferCallback = CFUNCTYPE(None, c_void_p, c_void_p)
 
 
 class ClientOptions(Structure):
@@ -221,6 +309,23 @@ class ClientOptions(Structure):
         ("error_body_limit", c_size_t),
         ("on_event", EventCallback),
         ("on_event_context", c_void_p),
+        ("preset", c_int32),
+        ("http_version", c_int32),
+        ("max_redirects", c_int32),
+        ("compression", c_int32),
+        ("max_transfers_per_host", c_int32),
+        ("max_lookups", c_int32),
+        ("client_certificate", c_char_p),
+        ("client_key", c_char_p),
+        ("client_key_password", c_char_p),
+        ("unix_socket", c_char_p),
+        ("secret_headers", POINTER(c_char_p)),
+        ("secret_header_count", c_size_t),
+        ("idempotency_key_header", c_char_p),
+        ("before_attempt", BeforeAttemptCallback),
+        ("before_attempt_context", c_void_p),
+        ("on_transfer", TransferCallback),
+        ("on_transfer_context", c_void_p),
     )
 
 
@@ -257,6 +362,26 @@ class Attempt(Structure):
         ("curl_code", c_int32),
         ("reserved", c_int32),
         ("curl_text", c_char_p),
+        ("redirects", c_int32),
+        ("http_version", c_int32),
+        ("resumed_from", c_int64),
+        ("bytes_sent", c_int64),
+        ("bytes_received", c_int64),
+        ("lookup_ms", c_double),
+        ("connect_ms", c_double),
+        ("tls_ms", c_double),
+        ("first_byte_ms", c_double),
+    )
+
+
+class Redirect(Structure):
+    """boxretry_redirect."""
+
+    _fields_ = (
+        ("struct_size", c_size_t),
+        ("attempt_number", c_int32),
+        ("status", c_int32),
+        ("url", c_char_p),
     )
 
 
@@ -319,6 +444,8 @@ boxretry_reason_name = _quick("boxretry_reason_name", c_char_p, c_int32)
 boxretry_reason_text = _quick("boxretry_reason_text", c_char_p, c_int32)
 
 boxretry_request_init = _quick("boxretry_request_init", _Error, POINTER(Request), c_size_t)
+boxretry_body_source_init = _quick("boxretry_body_source_init", _Error, POINTER(BodySource), c_size_t)
+boxretry_sink_init = _quick("boxretry_sink_init", _Error, POINTER(Sink), c_size_t)
 boxretry_retry_options_init = _quick("boxretry_retry_options_init", _Error, POINTER(RetryOptions), c_size_t)
 boxretry_outcome_init = _quick("boxretry_outcome_init", _Error, POINTER(Outcome), c_size_t)
 boxretry_decision_init = _quick("boxretry_decision_init", _Error, POINTER(Decision), c_size_t)
@@ -362,6 +489,7 @@ boxretry_timeouts_init = _quick("boxretry_timeouts_init", _Error, POINTER(Timeou
 boxretry_client_options_init = _quick("boxretry_client_options_init", _Error, POINTER(ClientOptions), c_size_t)
 boxretry_client_stats_init = _quick("boxretry_client_stats_init", _Error, POINTER(ClientStats), c_size_t)
 boxretry_attempt_init = _quick("boxretry_attempt_init", _Error, POINTER(Attempt), c_size_t)
+boxretry_redirect_init = _quick("boxretry_redirect_init", _Error, POINTER(Redirect), c_size_t)
 
 boxretry_client_new = _function("boxretry_client_new", _Error, POINTER(ClientOptions), _HandleOut)
 boxretry_client_perform = _function("boxretry_client_perform", _Error, _Handle, POINTER(Request), _HandleOut)
@@ -372,9 +500,18 @@ boxretry_client_get_stats = _function("boxretry_client_get_stats", _Error, _Hand
 
 boxretry_call_wait = _function("boxretry_call_wait", _Error, _Handle, c_int64)
 boxretry_call_cancel = _function("boxretry_call_cancel", None, _Handle)
+boxretry_call_resume = _function("boxretry_call_resume", None, _Handle)
 boxretry_call_take_response = _function("boxretry_call_take_response", c_void_p, _Handle)
 boxretry_call_user_pointer = _function("boxretry_call_user_pointer", c_void_p, _Handle)
 boxretry_call_free = _function("boxretry_call_free", None, _Handle)
+
+boxretry_sending_attempt_number = _quick("boxretry_sending_attempt_number", c_int32, _Handle)
+boxretry_sending_method = _quick("boxretry_sending_method", c_char_p, _Handle)
+boxretry_sending_url = _quick("boxretry_sending_url", c_char_p, _Handle)
+boxretry_sending_user_pointer = _quick("boxretry_sending_user_pointer", c_void_p, _Handle)
+boxretry_sending_header = _quick("boxretry_sending_header", c_char_p, _Handle, c_char_p)
+boxretry_sending_set_header = _quick("boxretry_sending_set_header", _Error, _Handle, c_char_p, c_char_p)
+boxretry_sending_fail = _quick("boxretry_sending_fail", None, _Handle)
 
 boxretry_response_error = _quick("boxretry_response_error", _Error, _Handle)
 boxretry_response_status = _quick("boxretry_response_status", c_int32, _Handle)
@@ -383,10 +520,13 @@ boxretry_response_header_count = _quick("boxretry_response_header_count", c_size
 boxretry_response_header_at = _quick("boxretry_response_header_at", _Error, _Handle, c_size_t, POINTER(Header))
 boxretry_response_body = _quick("boxretry_response_body", c_void_p, _Handle, POINTER(c_size_t))
 boxretry_response_body_is_cut_off = _quick("boxretry_response_body_is_cut_off", c_int32, _Handle)
+boxretry_response_sink_length = _quick("boxretry_response_sink_length", c_int64, _Handle)
 boxretry_response_url = _quick("boxretry_response_url", c_char_p, _Handle)
 boxretry_response_user_pointer = _quick("boxretry_response_user_pointer", c_void_p, _Handle)
 boxretry_response_attempt_count = _quick("boxretry_response_attempt_count", c_size_t, _Handle)
 boxretry_response_attempt = _quick("boxretry_response_attempt", _Error, _Handle, c_size_t, POINTER(Attempt))
+boxretry_response_redirect_count = _quick("boxretry_response_redirect_count", c_size_t, _Handle)
+boxretry_response_redirect = _quick("boxretry_response_redirect", _Error, _Handle, c_size_t, POINTER(Redirect))
 boxretry_response_free = _quick("boxretry_response_free", None, _Handle)
 
 boxretry_queue_new = _function("boxretry_queue_new", _Error, _HandleOut)

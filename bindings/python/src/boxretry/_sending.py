@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from ctypes import c_char_p, c_void_p, cast, pointer
-from typing import Any, SupportsIndex, Union
+from ctypes import pointer
+from typing import Any, Callable, SupportsIndex, Union
 from urllib.parse import urlencode
 
 from . import _abi
 from ._arguments import UINT64, Real, Text, deadline_ms, integer, new, text
+from ._bodies import MemoryBody, Path, body_of
+from ._callbacks import before_attempt_of_request, complete_callback, progress_callback
 from ._handle import Handle
+from ._sinks import Sink, file_sink_struct, sink_of, sink_struct
+from .attempt_request import AttemptRequest
 from .call import CancelSwitch
 from .custom import CustomRetryStrategy, custom_handle
-from .enums import RetrySafety
+from .enums import HTTPVersion, RetrySafety, Switch
 from .errors import InvalidArgumentError
 from .outcome import HeaderArray, Headers, Request
+from .progress import Progress
 from .strategy import RetryStrategy
 from .timeout import Timeout, timeouts_struct
 from .watched import Watched
@@ -24,6 +29,9 @@ from .watched import Watched
 Strategy = Union[RetryStrategy, CustomRetryStrategy]
 #: What stands behind the question mark: names with a value or several ones each, or pairs.
 Params = Union[Mapping[str, Any], Iterable[tuple[str, Any]]]
+
+#: What the header says of a client's `max_redirects`.
+_MAX_REDIRECTS = 20
 
 # A request with all defaults, to be copied: faster than to fill in another one.
 _DEFAULTS = bytes(new(_abi.Request, _abi.boxretry_request_init))
@@ -40,23 +48,35 @@ class Sending:
         *,
         headers: Headers | None = None,
         params: Params | None = None,
-        data: Text | None = None,
+        data: Any = None,
         json: Any = None,
+        files: Any = None,
+        data_length: SupportsIndex | None = None,
+        to_file: Path | None = None,
+        resume: bool = False,
+        sink: Any = None,
         timeout: Timeout | None = None,
         deadline: Real | None = None,
         strategy: Strategy | None = None,
         cancel: CancelSwitch | None = None,
         body_limit: SupportsIndex | None = None,
         retry_safety: RetrySafety = RetrySafety.BY_METHOD,
+        idempotency_key: Text | bool | None = None,
+        follow_redirects: bool | None = None,
+        max_redirects: SupportsIndex | None = None,
+        compression: bool | None = None,
+        http_version: HTTPVersion = HTTPVersion.HTTP_DEFAULT,
+        on_progress: Callable[[Progress], object] | None = None,
+        before_attempt: Callable[[AttemptRequest], object] | None = None,
         user_data: object = None,
     ) -> None:
-        """See `Client.request()`. `is_watched`: the client has a custom strategy or an `on_event`."""
+        """See `Client.request()`. `is_watched`: the client has a custom strategy, an `on_event` or a hook."""
         self.struct = struct = _abi.Request.from_buffer_copy(_DEFAULTS)
         if params is not None:
             url = _with_params(url, params)
         if json is not None:
-            if data is not None:
-                raise TypeError("data, json: only one of them may be given")
+            if data is not None or files is not None:
+                raise TypeError("data, json, files: json goes with none of the others")
             data, headers = _json_body(json), _with_json_type(headers)
         struct.method = text(method, "method")
         struct.url = text(url, "url")
@@ -64,11 +84,10 @@ class Sending:
             array = HeaderArray()
             struct.header_count = array.fill(headers, "headers")
             struct.headers = array.pointer
-        body = None if data is None else _body(data)
-        if body is not None:
-            self._body = body
-            struct.body = cast(c_char_p(body), c_void_p)
-            struct.body_length = len(body)
+        self.body = body = body_of(data, files, data_length)
+        own_sink = sink_of(sink)
+        if to_file is not None and own_sink is not None:
+            raise TypeError("to_file, sink: only one of them may be given")
         if timeout is not None:
             struct.timeouts = pointer(timeouts_struct(timeout))
         if deadline is not None:
@@ -86,11 +105,49 @@ class Sending:
             struct.body_limit = positive(body_limit, "body_limit", UINT64)
         if retry_safety:
             struct.retry_safety = integer(retry_safety, "retry_safety")
+        if idempotency_key is not None and idempotency_key is not False:
+            struct.idempotency_key = _idempotency_key(idempotency_key)
+        struct.max_redirects = redirects(follow_redirects, max_redirects)
+        struct.compression = switch(compression, "compression")
+        struct.http_version = integer(http_version, "http_version")
         self.watched: Watched | None = None
-        if is_watched:
+        callbacks = (body.source, own_sink, on_progress, before_attempt)
+        if is_watched or any(each is not None for each in callbacks):
             told = () if headers is None else headers
-            self.watched = Watched(Request(method, url, told, body, retry_safety, user_data))
+            self.watched = Watched(Request(method, url, told, body.content, retry_safety, user_data))
             struct.user_pointer = self.watched.token
+        self._tell(on_progress, before_attempt, own_sink)
+        body.fill(struct, struct.user_pointer or 0)
+        if to_file is not None:
+            struct.sink = pointer(file_sink_struct(to_file, resume))
+
+    def _tell(self, on_progress: Any, before_attempt: Any, sink: Sink | None) -> None:
+        """Enters the callbacks."""
+        struct, watched = self.struct, self.watched
+        if watched is None:
+            return
+        watched.source = self.body.source
+        if sink is not None:
+            watched.sink = sink
+            struct.sink = pointer(sink_struct(sink, watched.token))
+        if on_progress is not None:
+            watched.on_progress = called(on_progress, "on_progress")
+            struct.on_progress, struct.on_progress_context = progress_callback, watched.token
+        if before_attempt is not None:
+            watched.before_attempt = called(before_attempt, "before_attempt")
+            struct.before_attempt, struct.before_attempt_context = before_attempt_of_request, watched.token
+
+    def tell_end(self, on_complete: Callable[[], object]) -> None:
+        """Has the function called when the call has ended, on whatever thread drives it. For `Client.submit()`."""
+        assert self.watched is not None
+        self.watched.on_complete = on_complete
+        self.struct.on_complete, self.struct.on_complete_context = complete_callback, self.watched.token
+
+    def lend(self) -> bool:
+        """Whether the body is lent to the library, and so must be kept until the call has ended."""
+        is_lent = isinstance(self.body, MemoryBody) and self.body.is_worth_lending
+        self.struct.body_is_borrowed = is_lent
+        return is_lent
 
 
 def strategy_handle(strategy: Strategy) -> Handle:
@@ -120,12 +177,40 @@ def positive(value: SupportsIndex, name: str, fits: range) -> int:
     return number
 
 
-def _body(data: Text) -> bytes:
-    if isinstance(data, str):
-        return data.encode("utf-8")
-    if isinstance(data, bytes):
-        return data
-    raise TypeError(f"data: must be str or bytes, not {type(data).__name__}")
+def called(callback: Any, name: str) -> Any:
+    """The callback. Raises TypeError if it cannot be one."""
+    if not callable(callback):
+        raise TypeError(f"{name}: must be callable, not {type(callback).__name__}")
+    return callback
+
+
+def switch(value: bool | None, name: str) -> Switch:
+    """Yes, no, or what the client does."""
+    if value is None:
+        return Switch.DEFAULT
+    if not isinstance(value, bool):
+        raise TypeError(f"{name}: must be a bool, not {type(value).__name__}")
+    return Switch.ON if value else Switch.OFF
+
+
+def redirects(follow: bool | None, maximum: SupportsIndex | None) -> int:
+    """How many redirects are followed; 0: as by default."""
+    if switch(follow, "follow_redirects") == Switch.OFF:
+        if maximum is not None:
+            raise InvalidArgumentError("max_redirects: is given, although none are followed")
+        return _abi.NO_REDIRECTS
+    if maximum is not None:
+        return positive(maximum, "max_redirects", range(2**31))
+    return 0 if follow is None else _MAX_REDIRECTS
+
+
+def _idempotency_key(key: Text | bool) -> bytes:
+    if isinstance(key, bool):
+        return _abi.IDEMPOTENCY_KEY_RANDOM
+    encoded = text(key, "idempotency_key")
+    if not encoded:
+        raise InvalidArgumentError("idempotency_key: is empty; True makes one")
+    return encoded
 
 
 def _json_body(value: Any) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import math
 import threading
 import time
@@ -59,11 +60,18 @@ class Call:
         """Ends the call with CancelledError, unless it has ended already (K1). May be called again, and anywhere."""
         _abi.boxretry_call_cancel(self._handle.pointer)
 
+    def resume(self) -> None:
+        """Goes on with a body whose source or sink has answered `PAUSE`.
+
+        Does nothing to a call that is not paused; but one that is about to pause is then asked again at once. Anywhere.
+        """
+        _abi.boxretry_call_resume(self._handle.pointer)
+
     def response(self, timeout: Real | None = None) -> Response:
         """Waits as `wait()` does, and answers with the response. May be asked for again.
 
-        Raises what a call without a response ended with, see `Client.request()`; what a custom strategy or `on_event`
-        raised, to whoever asks first; and what `wait()` raises.
+        Raises what a call without a response ended with, see `Client.request()`; what a custom strategy, `on_event` or
+        `on_progress` raised, to whoever asks first; and what `wait()` raises.
         """
         self.wait(timeout)
         if self._watched is not None:
@@ -77,6 +85,24 @@ class Call:
                 # so to this call.
                 self._response = response_of_call(self._result)
             return self._response
+
+
+def end_and_free(lent: object, call: int) -> None:
+    """Ends the use of a call whose body is lent to the library: that has to be kept until the call has ended.
+
+    Waits for nothing here, since this is what the garbage collector calls, in the middle of whatever.
+    """
+    _abi.boxretry_call_cancel(call)
+    if _abi.boxretry_call_wait(call, 0) in (Error.WAIT_TIMEOUT, Error.IN_CALLBACK):
+        # No threading.Thread: its locks may be those that this thread holds.
+        _thread.start_new_thread(_wait_and_free, (lent, call))
+    else:
+        _abi.boxretry_call_free(call)
+
+
+def _wait_and_free(lent: object, call: int) -> None:
+    _abi.boxretry_call_wait(call, _abi.NO_TIMEOUT)
+    _abi.boxretry_call_free(call)
 
 
 def wait_in_slices(wait: Callable[[int], int], timeout: Real | None) -> None:

@@ -6,20 +6,26 @@ import atexit
 import contextlib
 import threading
 import weakref
-from ctypes import byref, c_void_p, pointer
+from collections.abc import Iterable
+from ctypes import byref, c_char_p, c_void_p, pointer
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Callable, SupportsIndex
 
 from . import _abi
-from ._arguments import INT32, UINT64, Real, Text, new, text
+from ._arguments import INT32, UINT64, Real, Text, integer, new, text
+from ._bodies import Path, path_bytes
+from ._callbacks import before_attempt_of_client
 from ._handle import Handle, HandleOwner, new_handle
-from ._sending import Sending, Strategy, deadline_or_none_ms, positive, strategy_handle
-from .call import Call, wait_in_slices
+from ._sending import Sending, Strategy, called, deadline_or_none_ms, positive, redirects, strategy_handle, switch
+from .attempt_request import AttemptRequest
+from .call import Call, end_and_free, wait_in_slices
 from .custom import CustomRetryStrategy
-from .enums import Error, Proxy
+from .enums import Error, HTTPVersion, Preset, Proxy
 from .errors import BoxRetryError, check
 from .event import Event, Listener, on_event_callback
 from .response import Response, response_of_call
+from .stream import Stream
 from .timeout import Timeout, timeouts_struct
 
 
@@ -61,10 +67,22 @@ class Client(HandleOwner):
         body_limit: SupportsIndex | None = None,
         error_body_limit: SupportsIndex | None = None,
         on_event: Callable[[Event], object] | None = None,
+        preset: Preset = Preset.BOX,
+        http_version: HTTPVersion = HTTPVersion.HTTP_DEFAULT,
+        follow_redirects: bool | None = None,
+        max_redirects: SupportsIndex | None = None,
+        compression: bool | None = None,
+        max_transfers_per_host: SupportsIndex | None = None,
+        max_lookups: SupportsIndex | None = None,
+        cert: Path | tuple[Path, Path] | tuple[Path, Path, Text] | None = None,
+        unix_socket: Path | None = None,
+        secret_headers: Iterable[Text] = (),
+        idempotency_key_header: Text | None = None,
+        before_attempt: Callable[[AttemptRequest], object] | None = None,
     ) -> None:
         """The settings of all requests; where a request has the same argument, its own wins.
 
-        strategy: None: Box's, with its defaults. It may be closed before the client.
+        strategy: None: as `preset` says. It may be closed before the client.
         timeout: of each attempt. None: the defaults of `Timeout`.
         deadline: seconds over all attempts and waits of a call; above 0. None: no deadline.
         user_agent: None: "boxretry/" and the version.
@@ -73,12 +91,27 @@ class Client(HandleOwner):
         max_total_attempts: ceiling of attempts of a call for any strategy, 1 to 1000000 (B14). None: 1000.
         max_transfers: attempts under way at once, 1 to 100000; the others wait. None: 512.
         max_response_headers: lines, 1 to 65536. None: 1000.
-        max_response_header_bytes: None: 1 MiB.
+        max_response_header_bytes: of all lines together, 1 to 262144. None: 262144.
         body_limit: bytes of a 2xx response's body; a longer one ends the call with ResponseTooLargeError. None: 256
             MiB.
         error_body_limit: bytes of any other response's body; the rest is cut off (B15). None: 1 MiB.
         on_event: is called with each event of each call, on whatever thread drives them: it must not block, and not
             wait (InCallbackError). What it raises comes out where the call was made, when that has ended.
+        preset: Preset.BOX: Box's strategy with its defaults; Preset.JANUARY: no retries.
+        http_version: what versions of HTTP are spoken. Without one: HTTP/2 over TLS where the server offers it.
+        follow_redirects: False: the response that redirects is the call's response. Else redirects are followed.
+        max_redirects: of each attempt, 1 to 1000; one more ends the call with TooManyRedirectsError. None: 20.
+        compression: ask for compressed responses, and unpack them. None: no.
+        max_transfers_per_host: attempts under way at once to one host and port, 1 to 100000. None: no limit.
+        max_lookups: names looked up at once, 1 to 1000. None: 64.
+        cert: a file in PEM form with the certificate by which the client shows who it is, and its key; or the files of
+            certificate and key, and perhaps the key's password.
+        unix_socket: path of a socket that all connections are made to.
+        secret_headers: names of headers that, as Authorization and Cookie, never go to another scheme, host or port
+            than the request was for (T13). At most 64.
+        idempotency_key_header: None: "Idempotency-Key".
+        before_attempt: is called each time before a request is sent, with an `AttemptRequest`, and may change its
+            headers (B12). It must not block. What it raises ends the call: CallbackFailedError, with it as its cause.
 
         Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError.
         """
@@ -105,21 +138,38 @@ class Client(HandleOwner):
             ("max_response_header_bytes", max_response_header_bytes, UINT64),
             ("body_limit", body_limit, UINT64),
             ("error_body_limit", error_body_limit, UINT64),
+            ("max_transfers_per_host", max_transfers_per_host, INT32),
+            ("max_lookups", max_lookups, INT32),
         ):
             if number is not None:
                 setattr(options, name, positive(number, name, fits))
-        listener = None
+        options.preset = integer(preset, "preset")
+        options.http_version = integer(http_version, "http_version")
+        options.max_redirects = redirects(follow_redirects, max_redirects)
+        options.compression = switch(compression, "compression")
+        if cert is not None:
+            _set_certificate(options, cert)
+        if unix_socket is not None:
+            options.unix_socket = path_bytes(unix_socket, "unix_socket")
+        if isinstance(secret_headers, (str, bytes)):
+            raise TypeError("secret_headers: must be several names, not one")
+        names = [text(name, "secret_headers") for name in secret_headers]
+        options.secret_headers, options.secret_header_count = (c_char_p * len(names))(*names), len(names)
+        if idempotency_key_header is not None:
+            options.idempotency_key_header = text(idempotency_key_header, "idempotency_key_header")
+        listener = hook = None
         if on_event is not None:
-            if not callable(on_event):
-                raise TypeError(f"on_event: must be callable, not {type(on_event).__name__}")
-            listener = Listener(on_event)
+            listener = Listener(called(on_event, "on_event"))
             options.on_event, options.on_event_context = on_event_callback, listener.token
-        self._is_watched = listener is not None or isinstance(strategy, CustomRetryStrategy)
+        if before_attempt is not None:
+            hook = Listener(called(before_attempt, "before_attempt"))
+            options.before_attempt, options.before_attempt_context = before_attempt_of_client, hook.token
+        self._is_watched = not (listener is hook is None) or isinstance(strategy, CustomRetryStrategy)
         self._handle = new_handle(
             _abi.boxretry_client_new,
             byref(options),
             free=_abi.boxretry_client_free,
-            keeps=(strategy_kept, listener),
+            keeps=(strategy_kept, listener, hook),
         )
         _open_clients.add(self)
 
@@ -128,18 +178,40 @@ class Client(HandleOwner):
 
         headers: a mapping, or pairs of a name and a value.
         params: what is added to the URL behind the question mark; a mapping, or pairs.
-        data: the body, bytes or str (in UTF-8).
+        data: the body: bytes, str (in UTF-8) or what else has a buffer; a file, from its present position on; an
+            iterator, which can be sent only once (R3); what can be iterated over again and again, or a function that
+            makes an iterator for each attempt. Bytes of 64 KiB or more must stay as they are until the call has ended.
+            A file is read by the library itself if it can, and its position is not moved. What else is read or iterated
+            over runs on the thread that drives the calls: it must not block, but may give `PAUSE`. What it raises ends
+            the call: SourceError, with it as its cause.
+        data_length: bytes of a file or an iterator. None: to its end; where that is not known, it is sent in chunks.
         json: what the body is made of as JSON, in place of `data`; Content-Type says so, if no header does.
-        timeout, deadline, strategy, body_limit: as for the client, which this overrides. `deadline=math.inf`: none.
+        files: a form (multipart/form-data) with these files; a mapping, or pairs, of a field's name and a path, a file
+            or bytes; or a tuple of a file's name, its content as one of these, and perhaps its type, and headers.
+            `data` is then the other fields: a mapping, or pairs. The library reads paths while they are sent, files are
+            read at once.
+        to_file: the path of a file for the body of a response, if that is a 2xx; it is written beside it, and renamed
+            when it is whole.
+        resume: a download to a file that broke off goes on where it was, if the server gave a strong ETag.
+        sink: a function that gets such a body in pieces, or an object with `write()` and perhaps `restart()`; see
+            `Sink`. It must not block, but may answer with `PAUSE`. What it raises ends the call: SinkError, with it as
+            its cause.
+        timeout, deadline, strategy, body_limit, follow_redirects, max_redirects, compression, http_version: as for the
+            client, which this overrides. `deadline=math.inf`: none.
         cancel: a CancelSwitch that ends the call.
         retry_safety: whether it may be sent again although the server may have acted on it (B12).
-        user_data: whatever custom strategies and `on_event` are to know; they get this very object.
+        idempotency_key: sent as a header, the same in all attempts; it makes the request safe to be sent again. 1 to
+            255 visible characters. True: one is made.
+        on_progress: is called with a `Progress` some times a second while bodies move. As `on_event`.
+        before_attempt: as for the client, in place of that.
+        user_data: whatever custom strategies, hooks and `on_event` are to know; they get this very object.
 
         Ctrl-C ends the wait within 0.1 s, and cancels the call.
 
         Raises what the call ended with if there is no response, with all `attempts`: a NetworkError, DeadlineError,
-        CancelledError, ResponseTooLargeError, SettingError, ExhaustedError, OutOfMemoryError; what a custom strategy or
-        `on_event` raised. Nothing was sent after InvalidArgumentError, InCallbackError, ClosedError, ForkedError.
+        CancelledError, ResponseTooLargeError, SettingError, SourceError, SinkError, TooManyRedirectsError,
+        CallbackFailedError, ExhaustedError, OutOfMemoryError; what a custom strategy, `on_event` or `on_progress`
+        raised. Nothing was sent after InvalidArgumentError, InCallbackError, ClosedError, ForkedError.
         """
         handle = self._open_handle()
         sending = Sending(method, url, self._is_watched, **arguments)
@@ -152,6 +224,7 @@ class Client(HandleOwner):
             except BaseException:
                 call.cancel()  # Does nothing if it has ended.
                 raise
+        sending.lend()
         out = c_void_p()
         check(_abi.boxretry_client_perform(handle.pointer, byref(sending.struct), byref(out)))
         assert out.value is not None
@@ -167,13 +240,23 @@ class Client(HandleOwner):
         """
         return self._submit(Sending(method, url, self._is_watched, **arguments))
 
+    def stream(self, method: Text, url: Text, **arguments: Any) -> Stream:
+        """Sends a request whose response is read while it comes: `with client.stream("GET", url) as stream:`.
+
+        The arguments are those of `request()`, but for `to_file` and `sink`.
+        """
+        return Stream(self._submit, method, url, self._is_watched, arguments)
+
     def _submit(self, sending: Sending) -> Call:
         handle = self._open_handle()
+        free = _abi.boxretry_call_free
+        if sending.lend():
+            free = partial(end_and_free, sending.body)
         call = new_handle(
             _abi.boxretry_client_submit,
             handle.pointer,
             byref(sending.struct),
-            free=_abi.boxretry_call_free,
+            free=free,
             keeps=(handle, sending),
         )
         return Call(call, sending.watched)
@@ -229,6 +312,16 @@ class Client(HandleOwner):
             threading.Thread(target=lambda: _abi.boxretry_client_close(handle.pointer, _abi.NO_TIMEOUT)).start()
         elif status == Error.WAIT_TIMEOUT:
             wait_in_slices(lambda slice_ms: _abi.boxretry_client_close(handle.pointer, slice_ms), timeout)
+
+
+def _set_certificate(options: Any, cert: Any) -> None:
+    parts = cert if isinstance(cert, tuple) else (cert,)
+    if not 1 <= len(parts) <= 3:
+        raise TypeError(f"cert: must be a path, or a certificate, a key and perhaps a password, not {len(parts)} items")
+    certificate, key, password = (*parts, None, None)[:3]
+    options.client_certificate = path_bytes(certificate, "cert")
+    options.client_key = None if key is None else path_bytes(key, "cert")
+    options.client_key_password = None if password is None else text(password, "cert")
 
 
 #: How many seconds the calls of a client have to end when the interpreter does.

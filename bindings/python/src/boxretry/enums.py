@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import Enum, IntEnum
 from typing import Any
 
 from . import _abi
@@ -47,6 +47,9 @@ class Error(_OpenEnum):
     TIMEOUT_RESOURCE = 20
     RESPONSE_TOO_LARGE = 21
     SETTING = 22
+    SOURCE = 23
+    SINK = 24
+    TOO_MANY_REDIRECTS = 25
 
     @property
     def text(self) -> str:
@@ -111,6 +114,7 @@ class Reason(_OpenEnum):
     DEADLINE = 13
     ATTEMPT_CEILING = 14
     CUSTOM = 15
+    SINK_CANNOT_RESTART = 16
 
     @property
     def text(self) -> str:
@@ -174,3 +178,61 @@ class EventKind(_OpenEnum):
     RECONNECT = 2  #: The connection was dead: it is sent again at once on a new one (B13).
     RETRY_SCHEDULED = 3  #: The wait before the next attempt begins.
     CALL_ENDED = 4
+    REDIRECTED = 5  #: The request goes on to another URL, within its attempt.
+
+
+class Preset(_OpenEnum):
+    """Which of the two sources a client follows."""
+
+    BOX = 0  #: Box's retry strategy, with its defaults.
+    JANUARY = 1  #: No retry strategy.
+
+
+class HTTPVersion(_OpenEnum):
+    """What versions of HTTP are spoken."""
+
+    HTTP_DEFAULT = 0  #: Of a request: as its client does; of a client: HTTP_2.
+    HTTP_1_1 = 1  #: Only HTTP/1.1.
+    HTTP_2 = 2  #: HTTP/2 over TLS where the server offers it, else HTTP/1.1.
+    HTTP_2_PRIOR_KNOWLEDGE = 3  #: HTTP/2 at once, also without TLS.
+
+
+class Switch(IntEnum):
+    """A flag for which there is also the client's own setting. None, True and False in the public interface."""
+
+    DEFAULT = 0
+    ON = 1
+    OFF = -1
+
+
+class SourceKind(IntEnum):
+    """Where the body of a request comes from. Said by the type of `data` in the public interface."""
+
+    FILE = 1
+    DESCRIPTOR = 2
+    CALLBACK = 3
+    MULTIPART = 4
+
+
+class SinkKind(IntEnum):
+    """Where the body of a response goes."""
+
+    FILE = 1
+    CALLBACK = 2
+
+
+class WriteAnswer(IntEnum):
+    """What a sink's callback answers."""
+
+    FAILED = 0
+    TAKEN = 1
+    PAUSE = 2
+
+
+class Pause(Enum):
+    """What a source or a sink answers if it can go on only later: see `Call.resume()`."""
+
+    PAUSE = "pause"
+
+
+PAUSE = Pause.PAUSE

@@ -8,7 +8,7 @@ from . import _abi
 from .enums import Error
 
 if TYPE_CHECKING:
-    from .response import Attempt, Response
+    from .response import Attempt, Redirect, Response
 
 
 class BoxRetryError(Exception):
@@ -23,6 +23,8 @@ class BoxRetryError(Exception):
         self.detail = detail
         #: The attempts of the call that ended so; empty if no call did.
         self.attempts: list[Attempt] = []
+        #: The redirects that it followed.
+        self.redirects: list[Redirect] = []
         #: The last response of the call that ended so, if it has one to show.
         self.response: Response | None = None
 
@@ -52,7 +54,7 @@ class NotUsableError(BoxRetryError):
 
 
 class CallbackFailedError(BoxRetryError):
-    """A custom strategy gave an answer that is none."""
+    """A custom strategy gave an answer that is none, or `before_attempt` raised what is the cause of this."""
 
     error = Error.CALLBACK_FAILED
 
@@ -169,6 +171,24 @@ class SettingError(BoxRetryError):
     error = Error.SETTING
 
 
+class SourceError(BoxRetryError):
+    """The body of the request could not be read. What a source of yours has raised is the cause of this."""
+
+    error = Error.SOURCE
+
+
+class SinkError(BoxRetryError):
+    """The body of the response could not be put where it was to go. What a sink of yours has raised is the cause."""
+
+    error = Error.SINK
+
+
+class TooManyRedirectsError(BoxRetryError):
+    """There were more redirects than are followed. That is no network exception, and not retried."""
+
+    error = Error.TOO_MANY_REDIRECTS
+
+
 class HTTPStatusError(BoxRetryError):
     """Raised by `Response.raise_for_status()`: the call has a response, and its status is no success."""
 
@@ -201,6 +221,9 @@ CLASSES = {
         ResourceTimeoutError,
         ResponseTooLargeError,
         SettingError,
+        SourceError,
+        SinkError,
+        TooManyRedirectsError,
     )
 }
 

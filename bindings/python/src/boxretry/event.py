@@ -42,9 +42,9 @@ class Event:
 
 
 class Listener:
-    """Who is told of a client's events. The client's handle keeps it."""
+    """Who is told of a client's events, or hooked in before its attempts. The client's handle keeps it."""
 
-    def __init__(self, callback: Callable[[Event], object]) -> None:
+    def __init__(self, callback: Callable[[Any], object]) -> None:
         self.callback = callback
         #: Stands for this object in the library. As with strategies, the library has no reference (see `custom`).
         self.token = next(_tokens)
@@ -55,15 +55,19 @@ _tokens = itertools.count(1)
 _listeners: weakref.WeakValueDictionary[int, Listener] = weakref.WeakValueDictionary()
 
 
+def find_listener(token: int) -> Listener | None:
+    """The listener that the token stands for, unless its client is forgotten."""
+    return _listeners.get(token)
+
+
 def _on_event(context: int, event: Any) -> None:
-    listener, watched = _listeners.get(context), find_watched(event.contents.user_pointer)
+    listener, watched = find_listener(context), find_watched(event.contents.user_pointer)
     if listener is None or watched is None:
         return  # The client, or the call, is forgotten.
     try:
         listener.callback(_event_from_struct(event.contents, watched.request.user_data))
     except BaseException as exception:
-        if watched.exception is None:
-            watched.exception = exception
+        watched.keep(exception)
 
 
 #: Never freed: whatever thread is in it, it is there.

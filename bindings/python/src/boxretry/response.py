@@ -14,6 +14,7 @@ from ._arguments import decoded, new
 from ._handle import Handle
 from .enums import Action, Cause, DelaySource, Error, Reason
 from .errors import BoxRetryError, ForkedError, HTTPStatusError, check, exception_of
+from .watched import find_watched
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,36 @@ class Attempt:
     #: libcurl's own code of a failure, or 0, and what libcurl calls it, or "".
     curl_code: int
     curl_text: str
+    #: That were followed within the attempt; see `Response.redirects`.
+    redirects: int
+    #: Of the response: 10, 11, 20; 0: there was none.
+    http_version: int
+    #: Bytes that a resumed download had before, and kept; 0: it began at the start.
+    resumed_from: int
+    #: Of the last sending's body, and of its response's; as they went over the line.
+    bytes_sent: int
+    bytes_received: int
+    #: Milliseconds from the last sending's start until the name is known; None: it did not come so far, here and in the
+    #: next three.
+    lookup_ms: float | None
+    #: Until the connection stands; 0 for one that was there.
+    connect_ms: float | None
+    #: Until the TLS handshake is done; 0 without one.
+    tls_ms: float | None
+    #: Until the first byte of the response.
+    first_byte_ms: float | None
+
+
+@dataclass(frozen=True)
+class Redirect:
+    """A redirect that was followed."""
+
+    #: The attempt within which it was, from 1.
+    attempt_number: int
+    #: 301, 302, 303, 307 or 308.
+    status: int
+    #: Where it led.
+    url: str
 
 
 class ResponseHeaders(Mapping[str, str]):
@@ -135,8 +166,19 @@ class Response:
 
     @property
     def url(self) -> str:
-        """The URL that was fetched."""
+        """The URL that was fetched: the last one, if there were redirects."""
         return decoded(_abi.boxretry_response_url(self._pointer()))
+
+    @property
+    def sink_length(self) -> int:
+        """How many bytes of the body the file or the sink has taken. 0 without one."""
+        length: int = _abi.boxretry_response_sink_length(self._pointer())
+        return length
+
+    @property
+    def redirects(self) -> list[Redirect]:
+        """The redirects that were followed, of all attempts, in order."""
+        return _redirects(self._pointer())
 
     @property
     def attempts(self) -> list[Attempt]:
@@ -171,7 +213,12 @@ def response_of_call(handle: Handle) -> Response:
     """The response in a boxretry_response. Raises what the call has ended with, if that is no response."""
     error: int = _abi.boxretry_response_error(handle.pointer)
     if error:
-        raise _exception_of_call(handle, Error(error))
+        watched = find_watched(_abi.boxretry_response_user_pointer(handle.pointer))
+        cause = None if watched is None else watched.take_cause()
+        try:
+            raise _exception_of_call(handle, Error(error)) from cause
+        finally:
+            del cause  # Its traceback refers to this frame.
     return Response(handle)
 
 
@@ -196,10 +243,31 @@ def _attempt_from_struct(struct: Any) -> Attempt:
         reconnects=struct.reconnects,
         started_ms=struct.started_ms,
         ended_ms=struct.ended_ms,
-        retry_after=None if struct.retry_after < 0 else struct.retry_after,
+        retry_after=_known(struct.retry_after),
         curl_code=struct.curl_code,
         curl_text=decoded(struct.curl_text),
+        redirects=struct.redirects,
+        http_version=struct.http_version,
+        resumed_from=struct.resumed_from,
+        bytes_sent=struct.bytes_sent,
+        bytes_received=struct.bytes_received,
+        lookup_ms=_known(struct.lookup_ms),
+        connect_ms=_known(struct.connect_ms),
+        tls_ms=_known(struct.tls_ms),
+        first_byte_ms=_known(struct.first_byte_ms),
     )
+
+
+def _known(number: float) -> float | None:
+    return None if number < 0 else number
+
+
+def _redirects(pointer: int) -> list[Redirect]:
+    redirects, struct = [], new(_abi.Redirect, _abi.boxretry_redirect_init)
+    for index in range(_abi.boxretry_response_redirect_count(pointer)):
+        check(_abi.boxretry_response_redirect(pointer, index, byref(struct)))
+        redirects.append(Redirect(struct.attempt_number, struct.status, decoded(struct.url)))
+    return redirects
 
 
 def _exception_of_call(handle: Handle, error: Error) -> BoxRetryError:
@@ -211,6 +279,7 @@ def _exception_of_call(handle: Handle, error: Error) -> BoxRetryError:
     exception.attempts = attempts
     if _abi.boxretry_response_status(handle.pointer):
         exception.response = Response(handle)
+    exception.redirects = _redirects(handle.pointer)
     return exception
 
 

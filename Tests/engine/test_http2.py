@@ -1,0 +1,367 @@
+"""HTTP/2: many streams on one connection, each with its own fate; F53 to F56 once more, and M1 by stream."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+import pytest
+from boxretry import (
+    CancelledError,
+    Cause,
+    Client,
+    HTTPVersion,
+    IdleTimeoutError,
+    NetworkError,
+    ProtocolError,
+    ReceiveError,
+    ResponseTooLargeError,
+    Timeout,
+)
+from calls import Background, eventually, in_both_ways, once, quick, recorded, statuses, waits
+from fault_server import FaultServer, pattern
+
+METHODS = ["GET", "POST", "PUT", "DELETE"]
+STREAM_FAULTS = ["stream_reset:request", "stream_reset", "stream_reset:headers", "stream_reset:body", "stream_end:body"]
+CONNECTION_FAULTS = ["reset", "close", "cut", "goaway", "goaway:body", "reset:headers", "close:body"]
+
+
+def idle(milliseconds: int) -> Timeout:
+    return Timeout(timeout_interval_for_request_ms=milliseconds)
+
+
+def connections(server: FaultServer, *ids: str) -> set[int]:
+    return {request["connection"] for id in ids for request in server.seen(id)}
+
+
+# --- Versions ---
+
+
+def test_http_2_is_spoken_where_it_is_offered(server: FaultServer, client: Client) -> None:
+    versions = {}
+    for kind in ("http", "https", "h2"):
+        id = server.new_id()
+        versions[kind] = client.get(server.url("/seq/200", id=id, kind=kind)).attempts[0].http_version
+    assert versions == {"http": 11, "https": 11, "h2": 20}
+
+
+@pytest.mark.parametrize("kind", ["h2", "h2c", "https", "http"])
+@pytest.mark.parametrize("version", list(HTTPVersion))
+def test_versions_may_be_chosen(server: FaultServer, kind: str, version: HTTPVersion) -> None:
+    """By the client or by the request, which wins. Where the server cannot do it, it is an exception."""
+    can = {
+        HTTPVersion.HTTP_DEFAULT: {"h2": 20, "https": 11, "http": 11},
+        HTTPVersion.HTTP_1_1: {"h2": 11, "https": 11, "http": 11},
+        HTTPVersion.HTTP_2: {"h2": 20, "https": 11, "http": 11},
+        HTTPVersion.HTTP_2_PRIOR_KNOWLEDGE: {"h2": 20, "h2c": 20},
+    }[version]
+    other = HTTPVersion.HTTP_1_1 if version is HTTPVersion.HTTP_2 else HTTPVersion.HTTP_2
+    url = server.url("/seq/200", id=server.new_id(), kind=kind)
+    # The server closes a connection on which it is not spoken to in its way, or waits: hence the time.
+    with Client(once(), ca_file=server.ca, http_version=version, timeout=idle(2_000)) as client:
+        outcomes = in_both_ways(client, "GET", url)
+    if version is not HTTPVersion.HTTP_DEFAULT:
+        with Client(once(), ca_file=server.ca, http_version=other, timeout=idle(2_000)) as client:
+            outcomes += in_both_ways(client, "GET", url, http_version=version)
+    for outcome in outcomes:
+        if kind in can:
+            assert (outcome.status, outcome.attempts[0].http_version) == (200, can[kind])
+        else:
+            assert isinstance(outcome, NetworkError)
+            assert len(outcome.attempts) == 1
+
+
+# --- Many streams ---
+
+
+def test_many_streams_are_on_one_connection(server: FaultServer, client: Client) -> None:
+    """Given 100 at once, then none of them opens a connection of its own: also if there is none yet."""
+    id = server.new_id()
+    url = server.url("/seq/200", {"id": id, "first": 100, "size": 10_000}, kind="h2")
+    for call in [client.submit("GET", url) for _ in range(100)]:
+        assert call.response().content == pattern(10_000)
+    assert len(connections(server, id)) == 1
+    assert len(server.seen(id)) == 100
+
+
+def test_all_are_answered_where_few_streams_are_allowed(server: FaultServer, client: Client) -> None:
+    """Given a server that allows one stream at a time."""
+    id = server.new_id()
+    url = server.url("/seq/200", {"id": id, "settings": "MAX_CONCURRENT_STREAMS:1", "first": 5}, kind="h2")
+    assert client.get(url).status == 200
+    calls = [client.submit("GET", url, timeout=idle(10_000)) for _ in range(20)]
+    responses = [call.response() for call in calls]
+    assert {response.status for response in responses} == {200}
+    assert len(server.seen(id)) == sum(recorded(response.attempts) for response in responses) + 1
+
+
+@pytest.mark.parametrize("fault", STREAM_FAULTS)
+def test_a_stream_that_fails_disturbs_no_other(server: FaultServer, client: Client, fault: str) -> None:
+    """Given slow ones on the same connection."""
+    slow_id, id = server.new_id(), server.new_id()
+    slow_url = server.url("/seq/200", {"id": slow_id, "size": 20_000, "every": 10, "drip": 1_000}, kind="h2")
+    client.get(server.url("/seq/200", id=slow_id, kind="h2"))
+    slow = [client.submit("GET", slow_url) for _ in range(5)]
+    server.seen(slow_id, requests=6)
+    for error in in_both_ways(client, "GET", server.url(f"/seq/{fault}", id=id, kind="h2"), strategy=once()):
+        assert isinstance(error, NetworkError), error
+    for call in slow:
+        response = call.response()
+        assert response.content == pattern(20_000)
+        assert recorded(response.attempts) == 1
+
+
+def test_a_response_of_one_stream_never_gets_into_another(server: FaultServer, client: Client) -> None:
+    """Given 64 that come in small pieces, in turn."""
+    bodies = [f"{index:03}" * 2_000 for index in range(64)]
+    urls = [
+        server.url("/seq/200", {"every": 1, "drip": 500}, id=server.new_id(), body=each, kind="h2") for each in bodies
+    ]
+    for call, body in zip([client.submit("GET", url) for url in urls], bodies):
+        assert call.response().content == body.encode()
+
+
+def test_b7_retry_after_in_small_letters(server: FaultServer, client: Client) -> None:
+    """As HTTP/2 has all names."""
+    parameters = {"503.h": "Retry-After:0.02", "429.h": "RETRY-AFTER:0.01"}
+    response = client.get(server.url("/seq/503,429,200", parameters, id=server.new_id(), kind="h2"))
+    assert waits(response.attempts) == [0.02, 0.01]
+    assert response.attempts[0].retry_after == 0.02
+
+
+# --- Time ---
+
+
+def test_m1_the_idle_time_is_of_the_stream(server: FaultServer, client: Client) -> None:
+    """Given one that is silent, while another on the same connection is not: the silent one ends, and only that."""
+    talking_id = server.new_id()
+    talking = server.url("/seq/200", {"id": talking_id, "size": 400, "every": 10, "drip": 1}, kind="h2")
+    client.get(server.url("/seq/200", id=talking_id, kind="h2"))
+    call = client.submit("GET", talking)
+    server.seen(talking_id, requests=2)
+    id = server.new_id()
+    url = server.url("/seq/stall:body", id=id, kind="h2")
+    with pytest.raises(IdleTimeoutError) as raised:
+        client.get(url, timeout=idle(500), strategy=once())
+    (attempt,) = raised.value.attempts
+    assert attempt.ended_ms - attempt.started_ms >= 500
+    response = call.response()
+    assert (len(response.content), recorded(response.attempts)) == (400, 1)
+    assert len(connections(server, talking_id, id)) == 1
+
+
+def test_m1_pings_are_no_bytes_of_the_stream(server: FaultServer, client: Client) -> None:
+    """Given PINGs without end, and no answer."""
+    for error in in_both_ways(
+        client,
+        "GET",
+        server.url("/seq/200", {"pings": "endless", "id": server.new_id()}, kind="h2"),
+        timeout=idle(500),
+        strategy=once(),
+    ):
+        assert type(error) is IdleTimeoutError
+
+
+def test_m1_the_idle_time_of_an_upload_that_the_window_holds(server: FaultServer, client: Client) -> None:
+    """Given a server that does not open the stream's window for longer than the idle time: that is idle."""
+    parameters = {"read": 60_000, "read_pause_after": 60_000, "read_pause": 5_000}
+    url = server.url("/seq/200", {"id": server.new_id(), **parameters}, kind="h2")
+    with pytest.raises(IdleTimeoutError):
+        client.put(url, data=bytes(500_000), timeout=idle(500), strategy=once())
+
+
+# --- Ends of streams and connections ---
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param(
+            each, marks=pytest.mark.xfail(strict=True, reason="a stream that is given up is not reset: no RST_STREAM")
+        )
+        for each in ("cancel", "idle", "free")
+    ],
+)
+def test_k1_the_server_learns_that_a_stream_is_given_up(server: FaultServer, client: Client, how: str) -> None:
+    """Else it works on for nobody, and the stream counts among those that it allows."""
+    id = server.new_id()
+    url = server.url("/seq/stall", id=id, kind="h2")
+    call = client.submit("GET", url, timeout=idle(300) if how == "idle" else None, strategy=once())
+    server.seen(id, requests=1)
+    if how == "cancel":
+        call.cancel()
+    elif how == "idle":
+        with pytest.raises(IdleTimeoutError):
+            call.response()
+    else:
+        del call
+    (request,) = server.control("seen", id=id, over=1, within=1_000)
+    assert request["stream_ended"] or request["connection_ended"]
+
+
+def test_k1_a_stream_that_is_cancelled_disturbs_no_other(server: FaultServer, client: Client) -> None:
+    """Given many that are cancelled in the middle of their bodies; the connection stays in use."""
+    id = server.new_id()
+    client.get(server.url("/seq/200", id=id, kind="h2"))
+    slow = client.submit("GET", server.url("/seq/200", {"id": id, "size": 300, "every": 10}, kind="h2"))
+    endless = server.url("/seq/200", {"id": id, "size": "endless"}, kind="h2")
+    for _ in range(20):
+        began = threading.Event()
+        call = client.submit("GET", endless, sink=lambda data, began=began: began.set())
+        assert began.wait(10)
+        call.cancel()
+        with pytest.raises(CancelledError):
+            call.response()
+    assert slow.response().content == pattern(300)
+    assert client.get(server.url("/seq/200", id=id, kind="h2")).status == 200
+    assert len(connections(server, id)) == 1
+
+
+@pytest.mark.parametrize("fault", [*STREAM_FAULTS, *CONNECTION_FAULTS, "refused_stream", "enhance_your_calm"])
+@pytest.mark.parametrize("method", METHODS)
+def test_f53_what_breaks_off_is_an_exception_and_retried(
+    server: FaultServer, client: Client, method: str, fault: str
+) -> None:
+    """B2, B13. The server has seen exactly what the record has."""
+    id = server.new_id()
+    response = client.request(method, server.url(f"/seq/{fault},200", {"id": id, "size": 1_000}, kind="h2"), data="x")
+    assert statuses(response.attempts)[-1] == 200
+    assert response.content == pattern(1_000)
+    assert len(server.seen(id)) == recorded(response.attempts) == 2
+
+
+@pytest.mark.parametrize("fault", [*STREAM_FAULTS, *CONNECTION_FAULTS, "refused_stream", "enhance_your_calm"])
+@pytest.mark.parametrize("method", METHODS)
+def test_f54_what_breaks_off_on_a_reused_connection(
+    server: FaultServer, client: Client, method: str, fault: str
+) -> None:
+    """B13. The server has seen exactly what the record has; libcurl sends some of these again by itself."""
+    id = server.new_id()
+    url = server.url(f"/seq/200,{fault},200", id=id, kind="h2")
+    assert client.request(method, url, data="x").status == 200
+    response = client.request(method, url, data="x")
+    assert response.status == 200
+    assert len(server.seen(id)) == 1 + recorded(response.attempts) == 3
+
+
+@pytest.mark.parametrize("how", ["close", "cut", "reset"])
+@pytest.mark.parametrize("method", METHODS)
+def test_f54_a_kept_alive_connection_that_ended_meanwhile(
+    server: FaultServer, client: Client, method: str, how: str
+) -> None:
+    for _ in range(5):
+        id = server.new_id()
+        url = server.url("/seq/200", id=id, kind="h2")
+        assert client.request(method, url, data="first").status == 200
+        assert server.hang_up(id, how) == 1
+        response = client.request(method, url, data="second")
+        assert statuses(response.attempts)[-1] == 200
+        seen = server.seen(id)
+        assert [request["body_start"] for request in seen][:2] == ["first", "second"]
+        assert 1 <= len(seen) - 1 <= recorded(response.attempts)
+
+
+@pytest.mark.parametrize("item", ["enhance_your_calm", "refused_stream", "goaway:request", "stream_reset"])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("unprocessed", [{}, {"unprocessed": ""}])
+def test_f56_what_the_server_refuses_each_time_ends_within_the_attempts(
+    server: FaultServer, method: str, item: str, unprocessed: dict[str, Any]
+) -> None:
+    """B5, B13. Given GOAWAY, or REFUSED_STREAM, to each request; libcurl begins such requests anew by itself."""
+    id = server.new_id()
+    with Client(quick(), ca_file=server.ca) as client:
+        for number, error in enumerate(
+            in_both_ways(client, method, server.url(f"/seq/{item}", {"id": id, **unprocessed}, kind="h2"), data="x"), 1
+        ):
+            assert isinstance(error, NetworkError), error
+            assert len(error.attempts) == 3
+            assert number == 2 or len(server.seen(id)) >= 3
+    assert len(server.seen(id)) == 2 * recorded(error.attempts)
+
+
+def test_f55_no_descriptor_is_left_open(server: FaultServer) -> None:
+    """Given 300 calls with faults of streams and connections, then no more are open than connections are kept."""
+    before = len(os.listdir("/proc/self/fd"))
+    client = Client(once(), ca_file=server.ca)
+    items = "503,stream_reset,goaway,reset,200"
+    url = server.url(f"/seq/{items}", {"id": server.new_id(), "cycle": "", "quiet": ""}, kind="h2")
+    ends = [0, 0]
+    for _ in range(300):
+        try:
+            client.get(url)
+            ends[0] += 1
+        except NetworkError:
+            ends[1] += 1
+    assert min(ends) > 50
+    assert len(os.listdir("/proc/self/fd")) <= before + 10
+    client.close()
+    del client
+    eventually(lambda: len(os.listdir("/proc/self/fd")) <= before)
+
+
+def test_a_server_that_goes_away_in_good_order(server: FaultServer, client: Client) -> None:
+    """Given GOAWAY under requests that are still answered: then those are, and the next has a new connection."""
+    id = server.new_id()
+    url = server.url("/seq/200", {"id": id, "1.drain": "", "first": 50, "size": 10_000}, kind="h2")
+    calls = [client.submit("GET", url) for _ in range(5)]
+    responses = [call.response() for call in calls] + [client.get(url)]
+    assert {response.content for response in responses} == {pattern(10_000)}
+    assert len(server.seen(id)) == sum(recorded(response.attempts) for response in responses)
+    assert len(connections(server, id)) >= 2
+
+
+# --- What is no HTTP/2 ---
+
+
+@pytest.mark.parametrize(
+    ("parameters", "errors"),
+    [
+        ({"raw": "nonsense"}, (ProtocolError, ReceiveError, IdleTimeoutError)),
+        ({"raw": "\0\0\4\x08\0\0\0\0\0\0\0\0\0"}, (ProtocolError, ReceiveError, IdleTimeoutError)),
+        ({"headers": "endless"}, (ResponseTooLargeError, ReceiveError, ProtocolError)),
+        ({"headers": 500_000}, (ResponseTooLargeError, ReceiveError, ProtocolError)),
+    ],
+)
+def test_whatever_a_server_says_is_an_error(
+    server: FaultServer, parameters: dict[str, Any], errors: tuple[type, ...]
+) -> None:
+    with Client(once(), timeout=idle(2_000), ca_file=server.ca) as client:
+        for result in in_both_ways(client, "GET", server.url("/seq/200", parameters, id=server.new_id(), kind="h2")):
+            assert isinstance(result, errors), result
+            assert client.get(server.url("/seq/200", id=server.new_id(), kind="h2")).status == 200
+
+
+def test_trailers_and_hints(server: FaultServer, client: Client) -> None:
+    parameters = {"hint": "Link:</x>", "trailer": "X-End:yes"}
+    response = client.get(server.url("/seq/200", parameters, id=server.new_id(), kind="h2"))
+    assert (response.status, response.content) == (200, pattern(64))
+    assert "Link" not in response.headers
+
+
+def test_threads_share_a_connection(server: FaultServer, client: Client) -> None:
+    """Given requests from many threads at once."""
+    id = server.new_id()
+    url = server.url("/seq/503,200", {"id": id, "cycle": ""}, kind="h2")
+    client.get(url)
+
+    def many() -> None:
+        for _ in range(20):
+            assert client.get(url, strategy=quick(max_attempts=100)).status == 200
+
+    threads = [Background(many) for _ in range(8)]
+    for thread in threads:
+        thread.result()
+    assert len(connections(server, id)) == 1
+
+
+def test_a_timeout_of_many_ends_all_of_them(server: FaultServer, client: Client) -> None:
+    """Given a silent server that has accepted the streams."""
+    url = server.url("/seq/stall", {"id": server.new_id(), "quiet": ""}, kind="h2")
+    calls = [client.submit("GET", url, timeout=idle(500), strategy=once()) for _ in range(50)]
+    for call in calls:
+        with pytest.raises(IdleTimeoutError) as raised:
+            call.response()
+        (attempt,) = raised.value.attempts
+        assert attempt.ended_ms - attempt.started_ms >= 500
+        assert attempt.cause is Cause.TIMEOUT_IDLE

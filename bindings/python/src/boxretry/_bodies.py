@@ -1,0 +1,315 @@
+"""From what `Client.request()` is given as `data` and `files` to the body of a boxretry_request."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from ctypes import c_char, c_char_p, c_void_p, cast, pointer
+from typing import Any, Callable, Protocol, SupportsIndex, Union
+
+from . import _abi
+from ._arguments import INT64, Text, integer, new, text
+from ._callbacks import read_callback, rewind_callback
+from .enums import PAUSE, Pause, SourceKind
+from .errors import InvalidArgumentError
+from .outcome import HeaderArray
+
+Chunk = Union[str, bytes, bytearray, memoryview]
+Path = Union[str, bytes, "os.PathLike[Any]"]
+
+#: From here on a body is lent to the library instead of copied. Below, keeping it costs more than the copy.
+_WORTH_LENDING = 65536
+
+
+class Source(Protocol):
+    """A body that the library asks for piece by piece. What a method raises ends the call with SourceError."""
+
+    #: Bytes; None: not known.
+    length: int | None
+    can_rewind: bool
+
+    def read(self, capacity: int) -> bytes | Pause:
+        """At most so many bytes; none: that was all."""
+
+    def rewind(self) -> None:
+        """Goes back to the first byte."""
+
+
+class FileSource:
+    """What has `read()`, and is no file that the library can read by itself."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.can_rewind = bool(getattr(file, "seekable", lambda: False)())
+        self.length: int | None = None
+        if self.can_rewind:
+            self._start = file.tell()
+            self.length = max(file.seek(0, os.SEEK_END) - self._start, 0)
+            file.seek(self._start)
+
+    def read(self, capacity: int) -> bytes | Pause:
+        read = self._file.read(capacity)
+        if read is None:  # It does not block, and has nothing at the moment.
+            return PAUSE
+        return as_bytes(read, "what read() of the file returned")
+
+    def rewind(self) -> None:
+        self._file.seek(self._start)
+
+
+class IteratorSource:
+    """Pieces one after the other; `make` makes the iterator anew for each attempt."""
+
+    length: int | None = None
+
+    def __init__(self, iterator: Iterator[Any] | None, make: Callable[[], Iterable[Any]] | None) -> None:
+        self._iterator, self._make = iterator, make
+        self._rest = memoryview(b"")
+        self.can_rewind = make is not None
+
+    def read(self, capacity: int) -> bytes | Pause:
+        if self._iterator is None:
+            assert self._make is not None
+            self._iterator = iter(self._make())
+        while not self._rest:
+            try:
+                chunk = next(self._iterator)
+            except StopIteration:
+                return b""
+            if isinstance(chunk, Pause):
+                return chunk
+            self._rest = memoryview(as_bytes(chunk, "what data gives"))
+        piece, self._rest = self._rest[:capacity], self._rest[capacity:]
+        return bytes(piece)
+
+    def rewind(self) -> None:
+        self._iterator, self._rest = None, memoryview(b"")
+
+
+class Body:
+    """None at all; and what its subclasses are."""
+
+    #: The bytes, where they are in memory as such, for custom strategies.
+    content: bytes | None = None
+    #: What the callbacks read.
+    source: Source | None = None
+
+    def fill(self, struct: Any, token: int) -> None:
+        """Enters the body. `struct` may be used as long as this object lives. `token` stands for the call."""
+
+
+class MemoryBody(Body):
+    """Bytes, or another object with a buffer."""
+
+    def __init__(self, data: Any) -> None:
+        if isinstance(data, str):
+            data = data.encode("utf-8")
+        if not isinstance(data, bytes):
+            view = memoryview(data)
+            # ctypes finds the address only of what may be written to.
+            if view.readonly or not view.c_contiguous or not view.nbytes:
+                data = view.tobytes()
+        self._pointer: Any
+        if isinstance(data, bytes):
+            self.content = data
+            self._pointer = c_char_p(data)
+            self._length = len(data)
+        else:
+            # It holds the buffer, so that a bytearray cannot be resized meanwhile.
+            self._length = view.nbytes
+            self._pointer = (c_char * self._length).from_buffer(data)
+
+    def fill(self, struct: Any, token: int) -> None:
+        struct.body = cast(self._pointer, c_void_p)
+        struct.body_length = self._length
+
+    @property
+    def is_worth_lending(self) -> bool:
+        """Whether it is better not copied."""
+        return self._length >= _WORTH_LENDING
+
+
+class SourceBody(Body):
+    """Read by the library, or by callbacks, while it is sent."""
+
+    def __init__(self) -> None:
+        self.struct = new(_abi.BodySource, _abi.boxretry_body_source_init)
+
+    def fill(self, struct: Any, token: int) -> None:
+        struct.body_source = pointer(self.struct)
+
+
+class DescriptorBody(SourceBody):
+    """A file that the library reads by itself, from its present position on."""
+
+    def __init__(self, file: Any, descriptor: int) -> None:
+        super().__init__()
+        self._file = file
+        file.flush()
+        self.struct.kind = SourceKind.DESCRIPTOR
+        self.struct.descriptor = descriptor
+        self.struct.offset = file.tell()
+
+
+class CallbackBody(SourceBody):
+    """A `Source`."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self.source = source
+
+    def fill(self, struct: Any, token: int) -> None:
+        assert self.source is not None
+        self.struct.kind = SourceKind.CALLBACK
+        self.struct.length = -1 if self.source.length is None else self.source.length
+        self.struct.read, self.struct.context = read_callback, token
+        if self.source.can_rewind:
+            self.struct.rewind = rewind_callback
+        super().fill(struct, token)
+
+
+class MultipartBody(SourceBody):
+    """Fields and files of a form."""
+
+    def __init__(self, fields: Any, files: Any) -> None:
+        super().__init__()
+        parts = [_field(name, value) for name, value in _pairs(fields)]
+        parts += [_file(name, value) for name, value in _pairs(files)]
+        self._kept = parts
+        array = (_abi.Part * len(parts))()
+        for index, part in enumerate(parts):
+            part.fill(array[index])
+        self.struct.kind = SourceKind.MULTIPART
+        self.struct.parts, self.struct.part_count = array, len(parts)
+
+
+class _Part:
+    """One part of a form."""
+
+    def __init__(
+        self,
+        name: Text,
+        *,
+        file_name: Text | None = None,
+        data: bytes | None = None,
+        path: Path | None = None,
+        content_type: Text | None = None,
+        headers: Any = (),
+    ) -> None:
+        self._name, self._file_name, self._content_type = name, file_name, content_type
+        self._data, self._path, self._headers = data, path, headers
+
+    def fill(self, struct: Any) -> None:
+        struct.name = text(self._name, "files")
+        struct.file_name = None if self._file_name is None else text(self._file_name, "files")
+        struct.content_type = None if self._content_type is None else text(self._content_type, "files")
+        self._array = HeaderArray()
+        struct.header_count = self._array.fill(self._headers, "files")
+        struct.headers = self._array.pointer
+        if self._path is not None:
+            struct.path = path_bytes(self._path, "files")
+        elif self._data is not None:
+            struct.data, struct.data_length = cast(c_char_p(self._data), c_void_p), len(self._data)
+
+
+def _field(name: Text, value: Any) -> _Part:
+    return _Part(name, data=as_bytes(value, "data"))
+
+
+def _file(name: Text, value: Any) -> _Part:
+    if not isinstance(value, tuple):
+        value = (None, value)
+    if not 2 <= len(value) <= 4:
+        raise TypeError(f"files: a tuple has a name, content, and perhaps type and headers, not {len(value)} items")
+    file_name, content, content_type, headers = (*value, None, None)[:4]
+    told: dict[str, Any] = {"content_type": content_type, "headers": () if headers is None else headers}
+    if isinstance(content, (str, os.PathLike)):
+        return _Part(name, file_name=file_name, path=content, **told)
+    if hasattr(content, "read"):
+        if file_name is None and isinstance(getattr(content, "name", None), str):
+            file_name = os.path.basename(content.name)
+        content = content.read()
+    return _Part(name, file_name=name if file_name is None else file_name, data=as_bytes(content, "files"), **told)
+
+
+def _pairs(mapping: Any) -> Iterable[tuple[Any, Any]]:
+    if mapping is None:
+        return ()
+    return mapping.items() if hasattr(mapping, "items") else mapping  # type: ignore[no-any-return]
+
+
+def body_of(data: Any, files: Any, length: SupportsIndex | None) -> Body:
+    """What the arguments `data`, `files` and `data_length` mean. Raises TypeError, InvalidArgumentError."""
+    body = _body_of(data) if files is None else MultipartBody(data, files)
+    if length is not None:
+        if not isinstance(body, (DescriptorBody, CallbackBody)):
+            raise InvalidArgumentError("data_length: is only for files and iterators")
+        number = integer(length, "data_length", INT64)
+        if number < 0:
+            raise InvalidArgumentError(f"data_length: must be 0 or more, but is {number}")
+        if body.source is not None:
+            body.source.length = number
+        else:
+            body.struct.length = number
+    return body
+
+
+def _body_of(data: Any) -> Body:
+    if data is None:
+        return Body()
+    if isinstance(data, str) or _has_buffer(data):
+        return MemoryBody(data)
+    if isinstance(data, io.TextIOBase):
+        raise TypeError("data: a file must be opened in binary mode")
+    if hasattr(data, "read"):
+        descriptor = _descriptor_of(data)
+        return CallbackBody(FileSource(data)) if descriptor is None else DescriptorBody(data, descriptor)
+    if isinstance(data, Mapping):
+        raise TypeError("data: a mapping is for forms, with files")
+    if isinstance(data, Iterator):
+        return CallbackBody(IteratorSource(data, None))
+    if isinstance(data, Iterable):
+        return CallbackBody(IteratorSource(None, lambda: data))
+    if callable(data):
+        return CallbackBody(IteratorSource(None, data))
+    raise TypeError(f"data: must be str, bytes, a file, an iterator or what makes one, not {type(data).__name__}")
+
+
+def _has_buffer(data: Any) -> bool:
+    try:
+        memoryview(data).release()
+    except TypeError:
+        return False
+    return True
+
+
+def _descriptor_of(file: Any) -> int | None:
+    """The descriptor of a regular file whose bytes are what `read()` gives; None: it is something else."""
+    file = getattr(file, "file", file)  # As in tempfile.
+    raw = getattr(file, "raw", file)
+    if not isinstance(file, (io.BufferedReader, io.BufferedRandom, io.FileIO)) or type(raw) is not io.FileIO:
+        return None
+    descriptor = raw.fileno()
+    return descriptor if raw.readable() and stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+
+
+def as_bytes(value: Any, name: str) -> bytes:
+    """Bytes, or a text in UTF-8."""
+    if isinstance(value, str):
+        return value.encode("utf-8")
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, (bytearray, memoryview)):
+        return bytes(value)
+    raise TypeError(f"{name}: must be str or bytes, not {type(value).__name__}")
+
+
+def path_bytes(path: Path, name: str) -> bytes:
+    """A path as C has it."""
+    try:
+        encoded = os.fsencode(path)
+    except TypeError:
+        raise TypeError(f"{name}: must be a path, not {type(path).__name__}") from None
+    return text(encoded, name)
