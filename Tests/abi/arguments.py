@@ -184,7 +184,11 @@ class Arguments:
         """A callback that answers 1 wherever an answer is asked for: "retry", or one second."""
         assert type.parameters is not None
         last = type.parameters[-1].type
-        writes = None if last.const or last.name not in ("int32_t", "int64_t", "double") else ctypes.POINTER(c_type(last.pointee))
+        writes = (
+            None
+            if last.const or last.name not in ("int32_t", "int64_t", "double")
+            else ctypes.POINTER(c_type(last.pointee))
+        )
 
         def call(*arguments: Any) -> None:
             if writes:

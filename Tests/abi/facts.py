@@ -372,6 +372,7 @@ ANSWER_IF_FORKED = {
     "boxretry_response_sink_length": 0,
     "boxretry_response_attempt_count": 0,
     "boxretry_response_redirect_count": 0,
+    "boxretry_sending_attempt_number": 0,
     "boxretry_queue_fd": -1,
     "boxretry_queue_take": 0,
 }

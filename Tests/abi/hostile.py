@@ -96,6 +96,11 @@ def is_wrong(case: Case) -> bool | None:
     return None if None in verdicts else False
 
 
+def is_only_for_hooks(function: Function) -> bool:
+    """Whether it can be called only while a hook runs: test_hooks.py."""
+    return any(parameter.type.name == LIVES_IN_A_HOOK for parameter in function.parameters)
+
+
 def count_field(owner: Struct, field: Parameter) -> str | None:
     names = {f.name for f in owner.fields}
     candidates = (field.name[:-1] + "_count", field.name + "_length")
@@ -167,7 +172,8 @@ def hostile_values(place: Place, way: Way = MEMORY) -> list[Value]:
     type = place.what.type
     if place.key in KINDS:
         rule = NUMBERS[place.key]
-        return [number for number in _hostile_numbers(place) if not rule.allows(number) or number == way.values[place.key]]
+        numbers = _hostile_numbers(place)
+        return [number for number in numbers if not rule.allows(number) or number == way.values[place.key]]
     if type.parameters is not None or type.pointers == 2 or type.name == "void":
         return [None]
     if type.pointers == 1 and type.name == "char":

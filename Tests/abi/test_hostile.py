@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from arguments import Arguments
-from facts import ANSWER_IF_VALID, LIVES_IN_A_HOOK, MAY_ANSWER_NULL, ONLY_DETAIL
+from facts import ANSWER_IF_VALID, MAY_ANSWER_NULL, ONLY_DETAIL
 from header import Function, read_header
-from hostile import Case, Override, Place, cases, is_wrong
+from hostile import Case, Override, Place, cases, is_only_for_hooks, is_wrong
 from isolated import ChildDied, run_in_child
 from library import Library
 from ways import MEMORY, Way, ways_for
@@ -27,17 +27,13 @@ def ways() -> list[Any]:
     """Each function, each way to make the handles that it takes, and each to fill in a request."""
     named = []
     for function in FUNCTIONS.values():
-        if takes_sending(function):
+        if is_only_for_hooks(function):
             continue  # test_hooks.py
         for way in ways_for(function):
             named.append(pytest.param(function, 0, way, id=function.name + (f", {way.name}" if way != MEMORY else "")))
         if takes_strategy(function):
             named.append(pytest.param(function, 1, MEMORY, id=f"{function.name}, custom strategy"))
     return named
-
-
-def takes_sending(function: Function) -> bool:
-    return any(parameter.type.name == LIVES_IN_A_HOOK for parameter in function.parameters)
 
 
 def takes_strategy(function: Function) -> bool:
@@ -69,7 +65,9 @@ def check_all(function: Function, variant: int, way: Way) -> tuple[list[str], in
             break
         except ChildDied as death:
             (number,) = struct.unpack("q", at[:])
-            wrong += run_in_child(partial(check_each, todo[:number], function, variant, way, at))  # what it had found so far
+            wrong += run_in_child(
+                partial(check_each, todo[:number], function, variant, way, at)
+            )  # what it had found so far
             wrong.append(f"{describe(function, todo[number])}: {death}")
             calls += number + 1
             deadly = todo[number]
