@@ -29,8 +29,8 @@ def makers(header: Header, handle: str) -> list[Function]:
 class Arguments:
     """Valid arguments for calls of one function.
 
-    `variant` chooses among the ways to make a handle, `way` among those to fill in a request that is sent. `handles` are
-    there already, and are neither made nor freed.
+    `variant` chooses among the ways to make a handle, `way` among those to fill in a request that is sent. `handles`
+    are there already, and are neither made nor freed.
     """
 
     def __init__(

@@ -53,7 +53,7 @@ MOST_BYTES = 2**63 - 1
 """The header does not say so: a number of bytes at or above 2^63 is refused."""
 
 NONE = (1, 0)
-"""The bounds of an index into nothing: a refused connection, which the calls here end with, has no header lines and no redirects."""
+"""The bounds of an index into nothing: a refused connection, with which the calls here end, has no headers."""
 
 _HTTP = Rule("BOXRETRY_HTTP_…", 0, 3)
 _FINITE = 1.7976931348623157e308
@@ -342,7 +342,7 @@ ONLY_FOR_CLIENTS = {
     "compression",
     "http_version",
 }
-"""The fields of a request that are not looked at where an outcome is about it. (Whether it has an idempotency key is.)"""
+"""The fields of a request that are not looked at where an outcome is about it. (That it has an idempotency key is.)"""
 
 LIVES_IN_A_HOOK = "boxretry_sending"
 """The handle that nobody can make: it is there while a hook runs."""

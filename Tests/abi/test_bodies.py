@@ -96,7 +96,7 @@ def test_contexts_are_freed_once_if_a_call_begins_and_never_if_not() -> None:
     structs = [arguments.struct_at(("request", field)) for field in ("body_source", "sink")]
     for struct in structs:
         struct.context_free = address(callback)
-    answers = set()
+    answers: set[str] = set()
     for case in cases(function, WITH_CALLBACKS) + cases(function):
         if len(case) > 1 or any("context" in override.place.path[-1] for override in case):
             continue
@@ -165,7 +165,7 @@ def test_what_blocks_refuses_to_run_in_any_callback_of_a_call(name: str, blockin
     with server() as url:
         streams = Streams(url)
         arguments = Arguments(streams.calls.library, HEADER.functions[blocking])
-        answers = []
+        answers: list[str] = []
 
         def call_what_blocks() -> None:
             if not answers:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Union
 
 from header import Function, Number
 from install import HEADER
@@ -24,7 +23,7 @@ class Way:
     """How a request is filled in."""
 
     name: str
-    values: Mapping[str, Union[Number, bytes]] = field(default_factory=dict)  # by key: what stands there
+    values: Mapping[str, Number | bytes] = field(default_factory=dict)  # by key: what stands there
     unread: Mapping[str, frozenset[str]] = field(default_factory=dict)  # by struct: what it does without
 
     def without(self, struct: str) -> frozenset[str]:
@@ -35,7 +34,10 @@ SOURCE, SINK, PART = "boxretry_body_source", "boxretry_sink", "boxretry_part"
 _BODY = frozenset({"body", "body_length"})
 _CALLBACKS_OF_A_SOURCE = frozenset({"read", "rewind", "context_free", "context"})
 _PARTS = frozenset({"parts", "part_count"})
-_FILE_SINK = {f"{SINK}.kind": SINK_FILE, f"{SINK}.path": b"never opened, since no response comes"}
+_FILE_SINK: dict[str, Number | bytes] = {
+    f"{SINK}.kind": SINK_FILE,
+    f"{SINK}.path": b"never opened, since no response comes",
+}
 _CALLBACKS_OF_A_SINK = frozenset({"write", "restart", "context_free", "context"})
 
 
