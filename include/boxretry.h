@@ -47,7 +47,7 @@ extern "C" {
  * 3. A struct begins with its struct_size. Start each from its _INIT macro, or with its _init() function where there
  *    are no macros: they fill in the size and every default. A newer library accepts an older, shorter struct; it
  *    accepts a longer one if the part that it does not know is zero. Fields called "reserved" are zero.
- *    (boxretry_header and boxretry_delay_header stand in arrays and have no struct_size.)
+ *    (boxretry_header, boxretry_delay_header and boxretry_part stand in arrays and have no struct_size.)
  * 4. Delays are seconds (double). Times whose names end in _ms are milliseconds (int64_t); BOXRETRY_NO_TIMEOUT means
  *    for ever, and a wait of 0 only looks. Flags are int32_t: 0 is no, anything else is yes.
  * 5. Strings end in NUL. What the library keeps of them it copies during the call. Header names and values are taken as
@@ -221,16 +221,19 @@ enum {
 /** What a `read` callback answers if it has nothing at the moment: boxretry_call_resume() lets it be asked again. */
 #define BOXRETRY_READ_PAUSE (-2)
 
-/** A part of a multipart body. Stands in arrays: no struct_size. What is NULL is not sent. */
+/**
+ * A part of a multipart body. Stands in arrays: no struct_size. What is NULL is not sent. Its headers obey the rules of a
+ * request's, and its other texts have no control character but the tab.
+ */
 typedef struct boxretry_part {
   const char *name;               /* of the form's field; required */
   const char *file_name;          /* that the server is told; NULL with `path`: the last part of the path */
   const char *content_type;       /* NULL: libcurl guesses from the file's name */
-  const boxretry_header *headers; /* further ones of this part */
+  const boxretry_header *headers; /* further ones of this part; NULL if there are none */
   size_t header_count;            /* at most 64 */
-  const void *data;               /* what it consists of, or: */
+  const void *data;               /* what it consists of; NULL: nothing; or: */
   size_t data_length;             /* bytes */
-  const char *path;               /* the file that it consists of; read while it is sent */
+  const char *path;               /* the regular file that it consists of, read while it is sent; NULL: it is `data` */
 } boxretry_part;
 
 /**
@@ -243,7 +246,7 @@ typedef struct boxretry_body_source {
   int32_t descriptor; /* of a regular file, open for reading */
   const char *path;   /* of a regular file; opened anew for each attempt */
   int64_t offset;     /* of its first byte in the file or descriptor; 0 or more */
-  int64_t length;     /* bytes; -1: up to the file's end, or, of a callback, unknown (sent in chunks) */
+  int64_t length;     /* bytes; 0 or more; -1: up to the file's end, or, of a callback, unknown (sent in chunks) */
 
   /* Writes at most `capacity` bytes to `buffer`, and to *count how many; 0: that was all. Or BOXRETRY_READ_PAUSE. */
   void (*read)(void *context, boxretry_call *call, void *buffer, size_t capacity, int64_t *count);
@@ -288,8 +291,9 @@ typedef struct boxretry_sink {
   int32_t
       is_resumable; /* flag, for files: where the server gave a strong ETag, a retry asks for the rest alone, by Range
                            and If-Range. Default: 0 */
-  const char *path; /* of a regular file, or of none */
+  const char *path; /* of a regular file, or of none; not empty */
 
+  /* Takes `length` bytes, 1 or more, and writes BOXRETRY_WRITE_… to *answer. */
   void (*write)(void *context, boxretry_call *call, const void *data, size_t length, int32_t *answer);
   /* Forgets what was written, and writes 1 to *done, which is preset to 0. NULL: a delivery that broke off is not
      retried (sink_cannot_restart). */
@@ -353,8 +357,8 @@ typedef struct boxretry_request {
                                                               until it returns. perform() looks at neither of the two */
   void *on_complete_context;                               /* yours */
   boxretry_cancel *cancel;                                 /* a switch that ends the call; retained */
-  const boxretry_body_source *body_source;                 /* in place of `body`; what it points to is copied */
-  const boxretry_sink *sink;                               /* NULL: memory */
+  const boxretry_body_source *body_source; /* in place of `body`; what it points to is copied. NULL: none */
+  const boxretry_sink *sink;               /* NULL: memory */
   void (*on_progress)(void *context, const boxretry_progress *progress); /* runs on the loop while bodies move, some
                                                               times a second; it must not block. NULL: none */
   void *on_progress_context;                                             /* yours */
@@ -881,7 +885,7 @@ typedef struct boxretry_client_options {
   const boxretry_strategy *strategy; /* NULL: as `preset` says. Retained */
   const boxretry_timeouts *timeouts; /* NULL: the defaults */
   int64_t deadline_ms;               /* of each call; 0 or more; 0 or BOXRETRY_NO_TIMEOUT: none */
-  const char *user_agent;            /* NULL: "boxretry/" and the version */
+  const char *user_agent;            /* no control character but the tab; NULL: "boxretry/" and the version */
   const char *ca_file;              /* certificates in PEM form that are trusted instead of the system's; NULL: these */
   const char *proxy;                /* for BOXRETRY_PROXY_GIVEN: its URL */
   int32_t proxy_mode;               /* BOXRETRY_PROXY_… */
@@ -904,9 +908,9 @@ typedef struct boxretry_client_options {
   const char *client_key_password;    /* NULL: none */
   const char *unix_socket;            /* path of a socket that all connections are made to; NULL: none */
   const char *const *secret_headers;  /* names of headers that, as Authorization and Cookie, never go to another
-                                              scheme, host or port than the request was for (T13) */
+                                              scheme, host or port than the request was for (T13). NULL: none */
   size_t secret_header_count;         /* at most 64 */
-  const char *idempotency_key_header; /* NULL: "Idempotency-Key" */
+  const char *idempotency_key_header; /* the header that keys are sent in, a token; NULL: "Idempotency-Key" */
   void (*before_attempt)(void *context, boxretry_sending *sending); /* as that of a request; NULL: none */
   void *before_attempt_context;                                     /* yours */
   /* Runs on the loop before each sending, with libcurl's handle, on which it may set what the library has no option for;
@@ -941,7 +945,8 @@ boxretry_error boxretry_client_new(const boxretry_client_options *options, boxre
  * Sends a request, retries it as the strategy says, and waits for the end. OK whenever the call was started: how it
  * ended, cancelled and deadline included, is in the response. Otherwise nothing was sent, and *out is not written.
  *
- * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, IN_CALLBACK, CLOSED, FORKED. Free the response. Any thread.
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, SOURCE (the file of a multipart part), IN_CALLBACK, CLOSED, FORKED. Free the
+ * response. Any thread.
  */
 boxretry_error boxretry_client_perform(boxretry_client *client, const boxretry_request *request,
                                        boxretry_response **out);
@@ -951,7 +956,8 @@ boxretry_error boxretry_client_perform(boxretry_client *client, const boxretry_r
  * and to whoever waits for it. `out` may be NULL if there is a queue (who takes the call from it frees it) or a callback
  * (the call is freed after it).
  *
- * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, CLOSED, FORKED. Free the call. Any thread.
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, SOURCE (the file of a multipart part), CLOSED, FORKED. Free the call. Any
+ * thread.
  */
 boxretry_error boxretry_client_submit(boxretry_client *client, const boxretry_request *request, boxretry_call **out);
 
@@ -1020,7 +1026,7 @@ void boxretry_call_free(boxretry_call *call);
 /* =====================================================================================================================
  * Sending: what a `before_attempt` hook sees, and may change
  *
- * Only inside the hook, on its thread. What it changes holds for this one sending.
+ * One thread at a time: only inside the hook, on its thread. What it changes holds for this one sending.
  * ================================================================================================================== */
 
 /** The number of the attempt, from 1. A redirect and a reconnect are sent within their attempt. 0 for NULL. */
@@ -1033,13 +1039,13 @@ const char *boxretry_sending_url(const boxretry_sending *sending);
 /** The request's user_pointer. NULL for NULL. */
 void *boxretry_sending_user_pointer(const boxretry_sending *sending);
 
-/** The value of the first header of that name, in any case; NULL if there is none. Lives until a header is set. */
+/** The value of the first header of that name, in any case; NULL if there is none, and for NULL. Lives until one is set. */
 const char *boxretry_sending_header(const boxretry_sending *sending, const char *name);
 
 /**
  * Sets a header, in place of all that have its name; `value` NULL: there is none. The rules for a request's headers hold.
  *
- * INVALID_ARGUMENT, OUT_OF_MEMORY.
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, FORKED.
  */
 boxretry_error boxretry_sending_set_header(boxretry_sending *sending, const char *name, const char *value);
 

@@ -32,11 +32,12 @@ public func boxretry_client_new(
         let out = try required(out, "out")
         var settings = CallSettings()
         try settings.set(options)
+        let preset = try BoxRetryOptions(preset: options.preset)
         let strategy: any RetryStrategy
         if let pointer = options.strategy {
             strategy = try StrategyHandle.retained(pointer, "strategy").strategy
         } else {
-            strategy = BoxRetryStrategy(checked: try BoxRetryOptions(preset: options.preset))
+            strategy = BoxRetryStrategy(checked: preset)
         }
         let key = try IdempotencyHeader(options.idempotency_key_header)
         let engineSettings = try EngineSettings.checked(options)

@@ -9,6 +9,8 @@ from facts import EXAMPLES
 from header import Function, Header, Struct, Type
 from hostile import AnotherHandle, Case, Path, Place, Value, input_struct, output_struct, read_fields, valid_value
 from library import ROOM, Library, address, c_type
+from ways import CALLBACKS as WITH_CALLBACKS
+from ways import Way, ways_for
 
 UNWRITTEN = b"\x5a" * ROOM
 """What stands wherever the library may write its result, unless a test wants something else there."""
@@ -25,9 +27,20 @@ def makers(header: Header, handle: str) -> list[Function]:
 
 
 class Arguments:
-    """Valid arguments for calls of one function. `variant` chooses among the ways to make a handle."""
+    """Valid arguments for calls of one function.
 
-    def __init__(self, library: Library, function: Function, variant: int = 0) -> None:
+    `variant` chooses among the ways to make a handle, `way` among those to fill in a request that is sent. `handles`
+    are there already, and are neither made nor freed.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        function: Function,
+        variant: int = 0,
+        way: Way | None = None,
+        handles: dict[str, int] | None = None,
+    ) -> None:
         self.library = library
         self.function = function
         self.out: Any = None  # the memory for the result
@@ -35,6 +48,8 @@ class Arguments:
         self.has_written = False  # the last call, to that memory
         self.values: list[Any] = [None] * len(function.parameters)
         self._variant = variant
+        self._way = way or (WITH_CALLBACKS if WITH_CALLBACKS in ways_for(function) else ways_for(function)[0])
+        self._handles = handles or {}
         self._containers: dict[Path, tuple[Any, Any]] = {}  # where a value stands: a list or a struct, and its key
         self._makers: dict[str, Arguments] = {}
         self._made: list[tuple[str, int]] = []
@@ -69,7 +84,7 @@ class Arguments:
         self.has_written = self.out is not None and bytes(self.out) != before
         was_freed = self.function.name.endswith("_free") and not case
         for handle, pointer in fresh:
-            if not was_freed:
+            if not was_freed and handle not in self._handles:
                 self.library.call(f"{handle}_free", pointer)
         for container, key, value in reversed(undo):
             _set(container, key, value)
@@ -83,7 +98,9 @@ class Arguments:
         self._is_prepared = True
 
     def make(self, handle: str) -> int:
-        """A new handle; the caller frees it."""
+        """A new handle, which the caller frees; or the one that is there."""
+        if handle in self._handles:
+            return self._handles[handle]
         if handle not in self._makers:
             options = makers(self.library.header, handle)
             self._makers[handle] = Arguments(self.library, options[self._variant % len(options)], self._variant)
@@ -123,9 +140,9 @@ class Arguments:
         if type.pointers == 0:
             if place.key == f"{self.function.name}.struct_size":  # of an _init function
                 return ctypes.sizeof(self.library.structs[self.function.parameters[0].type.name])
-            return valid_value(place)
+            return valid_value(place, self._way)
         if type.pointers == 1 and type.name == "char":
-            text = valid_value(place)
+            text = valid_value(place, self._way)
             assert isinstance(text, bytes)
             return self._text(text)
         if type.pointers == 1 and type.name in self.library.header.handles:
@@ -137,7 +154,8 @@ class Arguments:
 
     def _handle(self, handle: str) -> int:
         pointer = self.make(handle)
-        self._made.append((handle, pointer))
+        if handle not in self._handles:
+            self._made.append((handle, pointer))
         return pointer
 
     def _output(self, place: Place) -> int:
@@ -152,10 +170,11 @@ class Arguments:
     def _struct(self, struct: Struct, path: Path) -> int:
         """All defaults, with something behind each pointer."""
         value = self._keep(self.library.struct(struct.name))
-        for place in read_fields(self.function, struct, path):
+        for place in read_fields(self.function, struct, path, self._way):
             field = place.what
             self._containers[place.path] = (value, field.name)
-            if c_type(field.type) is ctypes.c_void_p or place.key in EXAMPLES:
+            has_example = place.key in EXAMPLES or place.key in self._way.values
+            if c_type(field.type) is ctypes.c_void_p or has_example:
                 setattr(value, field.name, self._valid(place))
             if place.count:
                 setattr(value, place.count, 1)
@@ -165,7 +184,11 @@ class Arguments:
         """A callback that answers 1 wherever an answer is asked for: "retry", or one second."""
         assert type.parameters is not None
         last = type.parameters[-1].type
-        writes = None if last.const or last.name not in ("int32_t", "double") else ctypes.POINTER(c_type(last.pointee))
+        writes = (
+            None
+            if last.const or last.name not in ("int32_t", "int64_t", "double")
+            else ctypes.POINTER(c_type(last.pointee))
+        )
 
         def call(*arguments: Any) -> None:
             if writes:

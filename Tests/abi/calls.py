@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from library import Library, address
@@ -26,6 +27,15 @@ class Calls:
         self.options = self.library.struct("boxretry_client_options", **values)
         self.client = self.library.new("boxretry_client_new", address(self.options))
 
+    def callback(self, struct: str, field: str, function: Callable[..., None]) -> int:
+        """A function for that field of a struct, which lives as long as this."""
+        self._alive.append(self.library.callback(struct, field, function))
+        return address(self._alive[-1])
+
+    def text(self, text: bytes) -> int:
+        self._alive.append(ctypes.create_string_buffer(text))
+        return address(self._alive[-1])
+
     def request(self, url: Any = REFUSED, **fields: Any) -> Any:
         text = ctypes.create_string_buffer(url)
         request = self.library.struct("boxretry_request", url=address(text), **fields)
@@ -42,17 +52,44 @@ class Calls:
         """A function of the library, by the end of its name."""
         return self.library.call(f"boxretry_{function}", *arguments)
 
+    def body(self, response: int) -> bytes:
+        length = ctypes.c_size_t()
+        start = self.ask("response_body", response, address(length))
+        return ctypes.string_at(start, length.value)
+
     def error(self, response: int | None) -> str:
         return self.library.errors[self.ask("response_error", response)]
 
 
 class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
     def do_GET(self) -> None:
-        self.send_response_only(200)
-        self.send_header("X-Greeting", "hello")
-        self.send_header("Content-Length", "4")
+        steps = re.fullmatch("/redirect/([0-9]+)", self.path)
+        if steps and int(steps[1]) > 0:
+            self._answer(302, b"", [("Location", f"/redirect/{int(steps[1]) - 1}")])
+        else:
+            self._answer(200, b"body", [("X-Greeting", "hello")])
+
+    def do_PUT(self) -> None:
+        self._answer(200, b"".join(self._pieces()), [])
+
+    def _answer(self, status: int, body: bytes, headers: list[tuple[str, str]]) -> None:
+        self.send_response_only(status)
+        for name, value in [*headers, ("Content-Length", str(len(body)))]:
+            self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(b"body")
+        self.wfile.write(body)
+
+    def _pieces(self) -> Iterator[bytes]:
+        """The body of the request."""
+        if "Content-Length" in self.headers:
+            yield self.rfile.read(int(self.headers["Content-Length"]))
+            return
+        while length := int(self.rfile.readline(), 16):
+            yield self.rfile.read(length)
+            self.rfile.readline()
+        self.rfile.readline()
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
@@ -60,10 +97,15 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def server() -> Iterator[bytes]:
-    """The URL of a server that answers each GET with 200, two header lines and "body"."""
-    with HTTPServer(("127.0.0.1", 0), _Handler) as http:
-        thread = threading.Thread(target=http.serve_forever, daemon=True)
+    """The URL of a server that answers each GET with 200, two header lines and "body", and each PUT with what was put.
+
+    Below it, /redirect/3 leads there in three steps.
+    """
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as http:
+        thread = threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         yield b"http://127.0.0.1:%d/" % http.server_port
+        http.daemon_threads = True
+        http.block_on_close = False
         http.shutdown()
         thread.join()

@@ -40,8 +40,9 @@ class Rule:
 def _one_of(prefix: str) -> Rule:
     """A number that is one of the constants that begin so."""
     values = [value for name, value in read_header().constants.items() if name.startswith(prefix)]
-    assert sorted(values) == list(range(len(values))), f"{prefix}… are not 0, 1, 2 and so on"
-    return Rule(prefix + "…", 0, len(values) - 1)
+    low, high = min(values), max(values)
+    assert sorted(values) == list(range(int(low), int(high) + 1)), f"{prefix}… are not one after the other"
+    return Rule(prefix + "…", low, high)
 
 
 def _flag(words: str = "flag") -> Rule:
@@ -52,8 +53,9 @@ MOST_BYTES = 2**63 - 1
 """The header does not say so: a number of bytes at or above 2^63 is refused."""
 
 NONE = (1, 0)
-"""The bounds of an index into nothing: a refused connection, which the calls here end with, has no header lines."""
+"""The bounds of an index into nothing: a refused connection, with which the calls here end, has no headers."""
 
+_HTTP = Rule("BOXRETRY_HTTP_…", 0, 3)
 _FINITE = 1.7976931348623157e308
 _ANY_NUMBER = '"unknown" for a number that is none'
 
@@ -68,7 +70,19 @@ NUMBERS = {
     "boxretry_request.header_count": Rule("at most 65536", 0, 65536),
     "boxretry_request.body_length": Rule("bytes"),
     "boxretry_request.retry_safety": _one_of("BOXRETRY_SAFETY_"),
+    "boxretry_request.body_is_borrowed": _flag(),
+    "boxretry_request.max_redirects": Rule("1 to 1000; or BOXRETRY_NO_REDIRECTS; 0: the client's", -1, 1000),
+    "boxretry_request.compression": _one_of("BOXRETRY_SWITCH_"),
+    "boxretry_request.http_version": _HTTP,
     "boxretry_request.reserved": Rule("0", 0, 0),
+    "boxretry_body_source.kind": _one_of("BOXRETRY_SOURCE_"),
+    "boxretry_body_source.offset": Rule("0 or more", 0),
+    "boxretry_body_source.length": Rule("0 or more; -1: up to the file's end", -1),
+    "boxretry_body_source.part_count": Rule("1 to 1000", 1, 1000),
+    "boxretry_part.header_count": Rule("at most 64", 0, 64),
+    "boxretry_part.data_length": Rule("bytes", 0, MOST_BYTES),
+    "boxretry_sink.kind": _one_of("BOXRETRY_SINK_"),
+    "boxretry_sink.is_resumable": _flag("flag, for files"),
     "boxretry_request.deadline_ms": Rule("0 or more; over all attempts and waits; BOXRETRY_NO_TIMEOUT: none", 0),
     "boxretry_request.body_limit": Rule("bytes of a 2xx response's body", 0, MOST_BYTES),
     f"boxretry_request.body_length{OF_A_CLIENT}": Rule("bytes", 0, MOST_BYTES),
@@ -122,10 +136,18 @@ NUMBERS = {
     "boxretry_client_options.max_response_header_bytes": Rule("1 to 262144; 0: 262144", 1, 262144, zero=True),
     "boxretry_client_options.body_limit": Rule("0: 256 MiB", 0, MOST_BYTES),
     "boxretry_client_options.error_body_limit": Rule("0: 1 MiB (B15)", 0, MOST_BYTES),
+    "boxretry_client_options.preset": _one_of("BOXRETRY_PRESET_"),
+    "boxretry_client_options.http_version": _HTTP,
+    "boxretry_client_options.max_redirects": Rule("1 to 1000; or BOXRETRY_NO_REDIRECTS; 0: 20", -1, 1000),
+    "boxretry_client_options.compression": _one_of("BOXRETRY_SWITCH_"),
+    "boxretry_client_options.max_transfers_per_host": Rule("1 to 100000; 0: no limit", 1, 100000, zero=True),
+    "boxretry_client_options.max_lookups": Rule("1 to 1000; 0: 64", 1, 1000, zero=True),
+    "boxretry_client_options.secret_header_count": Rule("at most 64", 0, 64),
     "boxretry_client_close.timeout_ms": Rule("WAIT_TIMEOUT", 0),
     "boxretry_call_wait.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
     "boxretry_response_header_at.index": Rule("One of the header lines", *NONE),
     "boxretry_response_attempt.index": Rule("One of the attempts, from 0", 0, 0),
+    "boxretry_response_redirect.index": Rule("One of the redirects, from 0", *NONE),
     "boxretry_queue_take.capacity": Rule("at most `capacity` (1 or more) ended calls", 1, MOST_BYTES),
     "boxretry_queue_take.timeout_ms": Rule("0 after the time is up", 0),
 }
@@ -159,7 +181,36 @@ MAY_BE_NULL = {
     "boxretry_request.on_complete": "runs on the loop, once, when the call has ended",
     "boxretry_request.on_complete_context": "",
     "boxretry_request.cancel": "a switch that ends the call",
-    "boxretry_client_options.strategy": "NULL: Box's, with its defaults",
+    "boxretry_request.body_source": "NULL: none",
+    "boxretry_request.sink": "NULL: memory",
+    "boxretry_request.on_progress": "NULL: none",
+    "boxretry_request.on_progress_context": "yours",
+    "boxretry_request.before_attempt": "NULL: the client's",
+    "boxretry_request.before_attempt_context": "yours",
+    "boxretry_request.idempotency_key": "NULL: none",
+    f"boxretry_request.idempotency_key{OF_A_CLIENT}": "NULL: none",
+    "boxretry_part.file_name": "NULL with `path`: the last part of the path",
+    "boxretry_part.content_type": "NULL: libcurl guesses from the file's name",
+    "boxretry_part.headers": "NULL if there are none",
+    "boxretry_part.data": "NULL: nothing",
+    "boxretry_part.path": "NULL: it is `data`",
+    "boxretry_body_source.rewind": "NULL: the body can be sent once (R3)",
+    "boxretry_body_source.context_free": "NULL: nothing to do",
+    "boxretry_body_source.context": "yours",
+    "boxretry_sink.restart": "NULL: a delivery that broke off is not retried",
+    "boxretry_sink.context_free": "NULL: nothing to do",
+    "boxretry_sink.context": "yours",
+    "boxretry_client_options.strategy": "NULL: as `preset` says",
+    "boxretry_client_options.client_certificate": "NULL: none",
+    "boxretry_client_options.client_key": "NULL: the same file",
+    "boxretry_client_options.client_key_password": "NULL: none",
+    "boxretry_client_options.unix_socket": "NULL: none",
+    "boxretry_client_options.secret_headers": "NULL: none",
+    "boxretry_client_options.idempotency_key_header": 'NULL: "Idempotency-Key"',
+    "boxretry_client_options.before_attempt": "NULL: none",
+    "boxretry_client_options.before_attempt_context": "yours",
+    "boxretry_client_options.on_transfer": "NULL: none",
+    "boxretry_client_options.on_transfer_context": "yours",
     "boxretry_client_options.timeouts": "NULL: the defaults",
     "boxretry_client_options.user_agent": 'NULL: "boxretry/" and the version',
     "boxretry_client_options.ca_file": "NULL: these",
@@ -170,7 +221,16 @@ MAY_BE_NULL = {
     "boxretry_client_submit.out": "`out` may be NULL if there is a queue",
     "boxretry_client_free.client": "NULL is accepted",
     "boxretry_call_cancel.call": "NULL is accepted",
+    "boxretry_call_resume.call": "NULL is accepted",
     "boxretry_call_user_pointer.call": "NULL for NULL",
+    "boxretry_sending_attempt_number.sending": "0 for NULL",
+    "boxretry_sending_method.sending": "NULL for NULL",
+    "boxretry_sending_url.sending": "NULL for NULL",
+    "boxretry_sending_user_pointer.sending": "NULL for NULL",
+    "boxretry_sending_header.sending": "and for NULL",
+    "boxretry_sending_header.name": "and for NULL",
+    "boxretry_sending_set_header.value": "`value` NULL: there is none",
+    "boxretry_sending_fail.sending": "NULL is accepted",
     "boxretry_call_free.call": "NULL is accepted",
     "boxretry_response_body.length": "which may be NULL",
     "boxretry_response_free.response": "NULL is accepted",
@@ -193,14 +253,34 @@ def _has_no_control_character(text: bytes) -> bool:
     return not any((byte < 0x20 and byte != ord("\t")) or byte == 0x7F for byte in text)
 
 
+_RESERVED_HEADERS = {b"content-length", b"transfer-encoding", b"expect"}
+
+
+def _is_header_name(text: bytes) -> bool:
+    return _is_token(text, 256) and text.lower() not in _RESERVED_HEADERS
+
+
+def _is_idempotency_key(text: bytes) -> bool:
+    return len(text) <= 255 and not any(byte <= 0x20 or byte >= 0x7F for byte in text)
+
+
 TEXTS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
     "boxretry_delay_header.name": ("1 to 256 visible ASCII characters, without a colon", _is_delay_header_name),
-    # What is here without words is what the library does.
+    # What has no words here has them in the comment of its struct, or of the function's section.
     f"boxretry_request.method{OF_A_CLIENT}": ("", lambda text: _is_token(text, 32)),
     f"boxretry_request.url{OF_A_CLIENT}": ("", lambda text: text.startswith((b"http://", b"https://"))),
-    f"boxretry_header.name{OF_A_CLIENT}": ("", lambda text: _is_token(text, 256)),
+    f"boxretry_request.idempotency_key{OF_A_CLIENT}": ("1 to 255 visible characters", _is_idempotency_key),
+    f"boxretry_header.name{OF_A_CLIENT}": ("", _is_header_name),
     f"boxretry_header.value{OF_A_CLIENT}": ("", _has_no_control_character),
-    "boxretry_client_options.user_agent": ("", _has_no_control_character),
+    "boxretry_part.name": ("", _has_no_control_character),
+    "boxretry_part.file_name": ("", _has_no_control_character),
+    "boxretry_part.content_type": ("", _has_no_control_character),
+    "boxretry_sink.path": ("not empty", lambda text: text != b""),
+    "boxretry_client_options.user_agent": ("no control character but the tab", _has_no_control_character),
+    "boxretry_client_options.idempotency_key_header": ("a token", _is_header_name),
+    "boxretry_sending_set_header.name": ("The rules for a request's headers hold", _is_header_name),
+    "boxretry_sending_set_header.value": ("The rules for a request's headers hold", _has_no_control_character),
+    "text.text": ("", lambda text: _is_token(text, 256)),  # of client_options.secret_headers
 }
 
 LEFT_OPEN = {"boxretry_client_options.proxy"}
@@ -216,6 +296,9 @@ EXAMPLES: dict[str, Number | bytes] = {
     "boxretry_client_options.proxy_mode": 1,
     "boxretry_client_options.proxy": b"http://127.0.0.1:1/",
     "boxretry_client_options.max_total_attempts": 1,
+    "boxretry_client_options.idempotency_key_header": b"X-Key",
+    "boxretry_sending_header.name": b"X-Name",
+    "boxretry_sending_set_header.name": b"X-Name",
     "boxretry_call_wait.timeout_ms": 2**63 - 1,
     "boxretry_queue_take.capacity": 1,
     "boxretry_retry_options.retry_randomization_factor": 0,
@@ -249,8 +332,20 @@ ONLY_FOR_CLIENTS = {
     "on_complete",
     "on_complete_context",
     "cancel",
+    "body_source",
+    "sink",
+    "on_progress",
+    "on_progress_context",
+    "before_attempt",
+    "before_attempt_context",
+    "max_redirects",
+    "compression",
+    "http_version",
 }
-"""The fields of a request that are not looked at where an outcome is about it."""
+"""The fields of a request that are not looked at where an outcome is about it. (That it has an idempotency key is.)"""
+
+LIVES_IN_A_HOOK = "boxretry_sending"
+"""The handle that nobody can make: it is there while a hook runs."""
 
 MAY_ANSWER_NULL = {
     "boxretry_response_header": "NULL if there is none",
@@ -258,6 +353,10 @@ MAY_ANSWER_NULL = {
     "boxretry_response_user_pointer": "NULL is accepted, and is nothing, wherever no",
     "boxretry_call_take_response": "else NULL",
     "boxretry_call_user_pointer": "NULL for NULL",
+    "boxretry_sending_method": "NULL for NULL",
+    "boxretry_sending_url": "NULL for NULL",
+    "boxretry_sending_user_pointer": "NULL for NULL",
+    "boxretry_sending_header": "NULL if there is none",
 }
 """The functions that answer a pointer, and sometimes none."""
 
@@ -270,7 +369,10 @@ ANSWER_IF_FORKED = {
     "boxretry_response_header_count": 0,
     "boxretry_response_body": "a pointer",
     "boxretry_response_body_is_cut_off": 0,
+    "boxretry_response_sink_length": 0,
     "boxretry_response_attempt_count": 0,
+    "boxretry_response_redirect_count": 0,
+    "boxretry_sending_attempt_number": 0,
     "boxretry_queue_fd": -1,
     "boxretry_queue_take": 0,
 }
@@ -279,5 +381,6 @@ ANSWER_IF_FORKED = {
 ANSWER_IF_VALID = {
     "boxretry_clock_wait_for_timer": "BOXRETRY_ERROR_WAIT_TIMEOUT",
     "boxretry_response_header_at": "BOXRETRY_ERROR_INVALID_ARGUMENT",
+    "boxretry_response_redirect": "BOXRETRY_ERROR_INVALID_ARGUMENT",
 }
 """What a call with such arguments answers, where it is not OK."""

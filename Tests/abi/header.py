@@ -21,15 +21,22 @@ class Type:
     pointers: int = 0
     const: bool = False
     parameters: tuple[Parameter, ...] | None = None  # of a pointer to a function
+    const_pointer: bool = False  # of a pointer to a pointer: the one that it leads to is const
 
     def __str__(self) -> str:
         if self.parameters is not None:
             return f"{self.name} (*)({', '.join(str(parameter.type) for parameter in self.parameters)})"
-        return ("const " if self.const else "") + self.name + (" " + "*" * self.pointers if self.pointers else "")
+        stars = "*const *" if self.const_pointer else "*" * self.pointers
+        return ("const " if self.const else "") + self.name + (" " + stars if stars else "")
 
     @property
     def pointee(self) -> Type:
         return Type(self.name, self.pointers - 1, self.const)
+
+    @property
+    def is_text_array(self) -> bool:
+        """Whether that is an array of texts, for the library to read."""
+        return self == Type("char", 2, True, None, True)
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,10 @@ class Struct:
     @property
     def is_sized(self) -> bool:
         return self.fields[0].name == "struct_size"
+
+
+TEXT = Struct("text", (Parameter("text", Type("char", 1, True)),))
+"""What an array of texts consists of, seen as a struct of one field."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +213,8 @@ def _type(node: Any) -> Type:
         return Type(_type(node.type.type).name, 0, False, parameters)
     if isinstance(node, c_ast.PtrDecl):
         to = _type(node.type)
-        return Type(to.name, to.pointers + 1, to.const)
+        leads_to_const = isinstance(node.type, c_ast.PtrDecl) and "const" in node.type.quals
+        return Type(to.name, to.pointers + 1, to.const, None, leads_to_const)
     if isinstance(node, c_ast.TypeDecl):
         return Type(" ".join(node.type.names), 0, "const" in node.quals)
     if isinstance(node, c_ast.Typename):

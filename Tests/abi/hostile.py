@@ -12,6 +12,7 @@ from facts import (
     BLOCKING,
     EXAMPLES,
     LEFT_OPEN,
+    LIVES_IN_A_HOOK,
     MAY_BE_NULL,
     NUMBERS,
     OF_A_CLIENT,
@@ -20,8 +21,9 @@ from facts import (
     UNREAD,
 )
 from fixed import first_size
-from header import Function, Header, Number, Parameter, Struct, read_header
+from header import TEXT, Function, Header, Number, Parameter, Struct, read_header
 from layout import measure_sizes
+from ways import MEMORY, SINK, SOURCE, Way
 
 Path = tuple[str, ...]
 
@@ -73,9 +75,14 @@ Case = tuple[Override, ...]
 """A call in which all arguments are valid but these."""
 
 
-def cases(function: Function) -> list[Case]:
-    """The valid call, then each hostile value alone, then each pair of them."""
-    overrides = [[Override(place, value) for value in hostile_values(place)] for place in places(function)]
+def cases(function: Function, way: Way = MEMORY) -> list[Case]:
+    """The valid call, then each hostile value alone, then each pair of them.
+
+    Where a request is filled in another way, only what is particular to that way is new.
+    """
+    overrides = [[Override(place, value) for value in hostile_values(place, way)] for place in places(function, way)]
+    if way is not MEMORY:
+        overrides = [group for group in overrides if group and {"body_source", "sink"} & set(group[0].place.path)]
     alone: list[Case] = [(override,) for group in overrides for override in group]
     pairs = (pair for a, b in itertools.combinations(overrides, 2) for pair in itertools.product(a, b))
     return [(), *alone, *pairs]
@@ -89,6 +96,11 @@ def is_wrong(case: Case) -> bool | None:
     return None if None in verdicts else False
 
 
+def is_only_for_hooks(function: Function) -> bool:
+    """Whether it can be called only while a hook runs: test_hooks.py."""
+    return any(parameter.type.name == LIVES_IN_A_HOOK for parameter in function.parameters)
+
+
 def count_field(owner: Struct, field: Parameter) -> str | None:
     names = {f.name for f in owner.fields}
     candidates = (field.name[:-1] + "_count", field.name + "_length")
@@ -97,6 +109,8 @@ def count_field(owner: Struct, field: Parameter) -> str | None:
 
 def input_struct(header: Header, parameter: Parameter) -> Struct | None:
     """The struct that the library reads through this pointer."""
+    if parameter.type.is_text_array:
+        return TEXT
     readable = parameter.type.pointers == 1 and parameter.type.const
     return header.structs.get(parameter.type.name) if readable else None
 
@@ -107,7 +121,7 @@ def output_struct(header: Header, parameter: Parameter) -> Struct | None:
     return header.structs.get(parameter.type.name) if writable else None
 
 
-def places(function: Function) -> Iterator[Place]:
+def places(function: Function, way: Way = MEMORY) -> Iterator[Place]:
     header = read_header()
     for parameter in function.parameters:
         place = Place((parameter.name,), f"{function.name}.{parameter.name}", parameter)
@@ -116,23 +130,25 @@ def places(function: Function) -> Iterator[Place]:
         if written and written.is_sized and not function.name.endswith("_init"):
             size = written.fields[0]
             yield Place((*place.path, size.name), f"{written.name}.{size.name}", size, written)
-        yield from _places_behind(header, function, place)
+        yield from _places_behind(header, function, place, way)
 
 
-def _places_behind(header: Header, function: Function, place: Place) -> Iterator[Place]:
+def _places_behind(header: Header, function: Function, place: Place, way: Way) -> Iterator[Place]:
     struct = input_struct(header, place.what)
     if struct is None:
         return
-    for inner in read_fields(function, struct, place.path):
+    for inner in read_fields(function, struct, place.path, way):
         yield inner
-        yield from _places_behind(header, function, inner)
+        yield from _places_behind(header, function, inner, way)
 
 
-def read_fields(function: Function, struct: Struct, path: Path) -> list[Place]:
+def read_fields(function: Function, struct: Struct, path: Path, way: Way = MEMORY) -> list[Place]:
     """The fields of a struct that the function looks at, where that path leads to the struct."""
     unread: set[str] = set()
     if struct.name == "boxretry_request":
         unread = UNREAD.get(function.name, set()) if _is_of_a_client(path) else ONLY_FOR_CLIENTS
+    if _is_of_a_client(path):
+        unread = unread | way.without(struct.name)
     fields = [field for field in struct.fields if field.name not in unread]
     return [Place((*path, f.name), _key(f"{struct.name}.{f.name}", path), f, struct) for f in fields]
 
@@ -147,16 +163,25 @@ def _is_of_a_client(path: Path) -> bool:
     return path[0] == "request"
 
 
-def hostile_values(place: Place) -> list[Value]:
+KINDS = {f"{SOURCE}.kind", f"{SINK}.kind"}
+"""Another kind that there is would be another way."""
+
+
+def hostile_values(place: Place, way: Way = MEMORY) -> list[Value]:
     header = read_header()
     type = place.what.type
+    if place.key in KINDS:
+        rule = NUMBERS[place.key]
+        numbers = _hostile_numbers(place)
+        return [number for number in numbers if not rule.allows(number) or number == way.values[place.key]]
     if type.parameters is not None or type.pointers == 2 or type.name == "void":
         return [None]
     if type.pointers == 1 and type.name == "char":
         return [None, b"", b"x" * 100_000, b"\xff\xfe\xc0\x80\xed\xa0\x80", b"%s%n: \x01"]
     if type.pointers == 1:
         if type.name in header.handles:
-            return [None, *(AnotherHandle(kind) for kind in header.handles if kind != type.name)]
+            kinds = [kind for kind in header.handles if kind not in (type.name, LIVES_IN_A_HOOK)]
+            return [None, *(AnotherHandle(kind) for kind in kinds)]
         return [None]
     if place.what.name == "struct_size":
         return list(wrong_sizes(_sized_struct(place).name))
@@ -254,8 +279,10 @@ def _lies_behind(place: Place, pointer: Path) -> bool:
     return len(place.path) > len(pointer) and place.path[: len(pointer)] == pointer
 
 
-def valid_value(place: Place) -> Number | bytes:
+def valid_value(place: Place, way: Way = MEMORY) -> Number | bytes:
     """A number or a text that the header allows there."""
+    if place.key in way.values:
+        return way.values[place.key]
     if place.key in EXAMPLES:
         return EXAMPLES[place.key]
     if place.what.type.name == "char":

@@ -9,7 +9,7 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-from header import Header, Struct, Type, read_header
+from header import TEXT, Header, Struct, Type, read_header
 from install import LIBRARY
 
 NUMBERS = {
@@ -46,6 +46,7 @@ class Library:
     def __init__(self) -> None:
         self.header: Header = read_header()
         self.structs: dict[str, Any] = {name: _structure(struct) for name, struct in self.header.structs.items()}
+        self.structs[TEXT.name] = _structure(TEXT)
         self.errors = {value: name for name, value in self.header.errors.items()}
         ctypes.CDLL(None).mallopt(M_PERTURB, 0xA5)  # overwrites what is freed, so that a use of it shows
         self._library = ctypes.CDLL(str(LIBRARY))
@@ -78,7 +79,7 @@ class Library:
     def struct(self, struct: str, /, **fields: Any) -> Any:
         """A struct with its defaults, in a buffer with ROOM."""
         value = self.structs[struct].from_buffer(ctypes.create_string_buffer(ROOM))
-        if self.header.structs[struct].is_sized:
+        if struct != TEXT.name and self.header.structs[struct].is_sized:
             answer = self.call(f"{struct}_init", ctypes.addressof(value), ctypes.sizeof(value))
             assert answer == "BOXRETRY_OK", f"{struct}_init: {answer}"
         for field, content in fields.items():

@@ -11,6 +11,7 @@ import pytest
 from arguments import UNWRITTEN, Arguments, comparable
 from custom import Custom, do_nothing
 from header import read_header
+from hostile import is_only_for_hooks
 from isolated import isolated
 from library import ROOM, address
 
@@ -22,6 +23,9 @@ BLOCKING = [
     function.name
     for function in HEADER.functions.values()
     if "IN_CALLBACK" in HEADER.documented_errors(function) and function.name != "boxretry_retry_loop_next"
+]
+NOT_BLOCKING = [
+    name for name, function in HEADER.functions.items() if name not in BLOCKING and not is_only_for_hooks(function)
 ]
 
 ASKING = {"should_retry": Custom.should_retry, "retry_after": Custom.retry_after, "next": Custom.next}
@@ -206,7 +210,7 @@ def test_what_blocks_refuses_to_run_in_a_callback(name: str, where: str) -> None
 
 
 @pytest.mark.parametrize("where", ["should_retry", "retry_after", "context_free"])
-@pytest.mark.parametrize("name", [name for name in HEADER.functions if name not in BLOCKING])
+@pytest.mark.parametrize("name", NOT_BLOCKING)
 @isolated
 def test_what_does_not_block_may_be_called_in_a_callback(name: str, where: str) -> None:
     custom = Custom()

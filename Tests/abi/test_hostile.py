@@ -12,9 +12,10 @@ import pytest
 from arguments import Arguments
 from facts import ANSWER_IF_VALID, MAY_ANSWER_NULL, ONLY_DETAIL
 from header import Function, read_header
-from hostile import Case, Override, Place, cases, is_wrong
+from hostile import Case, Override, Place, cases, is_only_for_hooks, is_wrong
 from isolated import ChildDied, run_in_child
 from library import Library
+from ways import MEMORY, Way, ways_for
 
 FUNCTIONS = read_header().functions
 
@@ -23,12 +24,15 @@ MARK = "-777"
 
 
 def ways() -> list[Any]:
-    """Each function, and each way to make the handles that it takes."""
+    """Each function, each way to make the handles that it takes, and each to fill in a request."""
     named = []
     for function in FUNCTIONS.values():
-        named.append(pytest.param(function, 0, id=function.name))
+        if is_only_for_hooks(function):
+            continue  # test_hooks.py
+        for way in ways_for(function):
+            named.append(pytest.param(function, 0, way, id=function.name + (f", {way.name}" if way != MEMORY else "")))
         if takes_strategy(function):
-            named.append(pytest.param(function, 1, id=f"{function.name}, custom strategy"))
+            named.append(pytest.param(function, 1, MEMORY, id=f"{function.name}, custom strategy"))
     return named
 
 
@@ -37,31 +41,33 @@ def takes_strategy(function: Function) -> bool:
     return "boxretry_strategy" in handles or "boxretry_retry_loop" in handles
 
 
-@pytest.mark.parametrize("function, variant", ways())
+@pytest.mark.parametrize("function, variant, way", ways())
 def test_hostile_arguments_are_answered_as_the_header_says(
-    function: Function, variant: int, count_calls: Callable[[int], None]
+    function: Function, variant: int, way: Way, count_calls: Callable[[int], None]
 ) -> None:
     """Given valid arguments but one or two, when the function is called, then it answers, and only what it may."""
-    wrong, calls = check_all(function, variant)
+    wrong, calls = check_all(function, variant, way)
     count_calls(calls)
     more = f"\n… and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
     assert not wrong, f"{len(wrong)} faults in {calls} calls:\n" + "\n".join(wrong[:SHOWN]) + more
 
 
-def check_all(function: Function, variant: int) -> tuple[list[str], int]:
+def check_all(function: Function, variant: int, way: Way) -> tuple[list[str], int]:
     """Makes every call. After one that ends the process, a new process goes on with the next."""
     at = mmap.mmap(-1, 8)  # shared with the child: the number of the call that it is making
     wrong: list[str] = []
     calls = 0
-    todo = cases(function)
+    todo = cases(function, way)
     while todo:
         try:
-            wrong += run_in_child(partial(check_each, todo, function, variant, at))
+            wrong += run_in_child(partial(check_each, todo, function, variant, way, at))
             calls += len(todo)
             break
         except ChildDied as death:
             (number,) = struct.unpack("q", at[:])
-            wrong += run_in_child(partial(check_each, todo[:number], function, variant, at))  # what it had found so far
+            wrong += run_in_child(
+                partial(check_each, todo[:number], function, variant, way, at)
+            )  # what it had found so far
             wrong.append(f"{describe(function, todo[number])}: {death}")
             calls += number + 1
             deadly = todo[number]
@@ -69,8 +75,8 @@ def check_all(function: Function, variant: int) -> tuple[list[str], int]:
     return wrong, calls
 
 
-def check_each(todo: list[Case], function: Function, variant: int, at: mmap.mmap) -> list[str]:
-    arguments = Arguments(Library(), function, variant)
+def check_each(todo: list[Case], function: Function, variant: int, way: Way, at: mmap.mmap) -> list[str]:
+    arguments = Arguments(Library(), function, variant, way)
     wrong = []
     wrong_alone: set[Override] = set()  # what is wrong alone is wrong in each pair
     for number, case in enumerate(todo):

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from arguments import UNWRITTEN, Arguments
+from facts import ANSWER_IF_VALID
 from fixed import first_size
 from header import Function, read_header
 from hostile import Path, input_struct, output_struct, places, wrong_sizes
@@ -14,6 +15,7 @@ from install import run_c
 from isolated import isolated
 from layout import measure_sizes
 from library import ROOM, Library
+from ways import CALLBACKS
 
 HEADER = read_header()
 SIZES = measure_sizes()
@@ -35,7 +37,7 @@ Reader = tuple[Function, Path, str]
 def readers() -> list[Reader]:
     found = []
     for function in HEADER.functions.values():
-        for place in places(function):
+        for place in places(function, CALLBACKS):
             struct = input_struct(HEADER, place.what)
             if struct and struct.is_sized:
                 found.append((function, place.path, struct.name))
@@ -43,11 +45,11 @@ def readers() -> list[Reader]:
 
 
 def writers() -> list[Reader]:
-    """The functions whose result is a struct. (The first parameter of an _init function is no result.)"""
+    """The functions whose result is a struct, and that have one to give. (An _init function's is no result.)"""
     found: list[Reader] = []
     for function in HEADER.functions.values():
         struct = output_struct(HEADER, function.parameters[-1]) if function.parameters else None
-        if struct and struct.is_sized:
+        if struct and struct.is_sized and function.name not in ANSWER_IF_VALID:
             found.append((function, (function.parameters[-1].name,), struct.name))
     return found
 
