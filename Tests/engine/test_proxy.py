@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from boxretry import Client, ConnectError, InvalidArgumentError, NetworkError, Proxy, ReceiveError
+from boxretry import Client, ConnectError, InvalidArgumentError, NetworkError, Proxy
 from calls import once, quick, recorded, statuses, waits
 from fault_server import FaultServer
 from raw_server import RawServer
@@ -50,12 +50,12 @@ def test_a_proxy_that_is_none(proxy: str) -> None:
 def test_b7_a_proxy_that_builds_a_tunnel_lends_no_headers(server: FaultServer, hangs_up: bool) -> None:
     """Given an answer to CONNECT with a Retry-After, then it is not that of the response behind it."""
     url = server.url("/seq/503,200", kind="https", id=server.new_id())
-    with Tunnel("HTTP/1.1 200 OK\r\nRetry-After: 60\r\nX-Proxy: yes\r\n\r\n") as proxy:
-        with Client(quick(), proxy=proxy.url, ca_file=server.ca) as client:
-            if hangs_up:
-                client.get(server.url("/seq/200", kind="https", id=server.new_id()))
-                proxy.hang_up()
-            response = client.get(url)
+    answer = "HTTP/1.1 200 OK\r\nRetry-After: 60\r\nX-Proxy: yes\r\n\r\n"
+    with Tunnel(answer) as proxy, Client(quick(), proxy=proxy.url, ca_file=server.ca) as client:
+        if hangs_up:
+            client.get(server.url("/seq/200", kind="https", id=server.new_id()))
+            proxy.hang_up()
+        response = client.get(url)
     assert (response.status, statuses(response.attempts), waits(response.attempts)) == (200, [503, 200], [0.002])
     assert "X-Proxy" not in response.headers
 
