@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import threading
 import time
@@ -11,7 +12,7 @@ from . import _abi
 from ._arguments import Real, real
 from ._handle import Handle, HandleOwner, new_handle
 from .enums import Error
-from .errors import InvalidArgumentError, check
+from .errors import ClosedError, InvalidArgumentError, check
 from .response import Response, response_of_call
 from .watched import Watched
 
@@ -57,7 +58,8 @@ class Call:
 
     def cancel(self) -> None:
         """Ends the call with CancelledError, unless it has ended already (K1). May be called again, and anywhere."""
-        _abi.boxretry_call_cancel(self._handle.pointer)
+        with contextlib.suppress(ClosedError):  # In a `__del__`: then it is cancelled already.
+            _abi.boxretry_call_cancel(self._handle.pointer)
 
     def response(self, timeout: Real | None = None) -> Response:
         """Waits as `wait()` does, and answers with the response. May be asked for again.

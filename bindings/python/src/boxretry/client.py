@@ -17,7 +17,7 @@ from ._sending import Sending, Strategy, deadline_or_none_ms, positive, strategy
 from .call import Call, wait_in_slices
 from .custom import CustomRetryStrategy
 from .enums import Error, Proxy
-from .errors import BoxRetryError, check
+from .errors import BoxRetryError, ClosedError, check
 from .event import Event, Listener, on_event_callback
 from .response import Response, response_of_call
 from .timeout import Timeout, timeouts_struct
@@ -73,7 +73,7 @@ class Client(HandleOwner):
         max_total_attempts: ceiling of attempts of a call for any strategy, 1 to 1000000 (B14). None: 1000.
         max_transfers: attempts under way at once, 1 to 100000; the others wait. None: 512.
         max_response_headers: lines, 1 to 65536. None: 1000.
-        max_response_header_bytes: None: 1 MiB.
+        max_response_header_bytes: of all lines together, 1 to 262144. None: 262144.
         body_limit: bytes of a 2xx response's body; a longer one ends the call with ResponseTooLargeError. None: 256
             MiB.
         error_body_limit: bytes of any other response's body; the rest is cut off (B15). None: 1 MiB.
@@ -223,7 +223,10 @@ class Client(HandleOwner):
         handle, self._handle = self._handle, None
         if handle is None:
             return
-        status = _abi.boxretry_client_close(handle.pointer, 0)
+        try:
+            status = _abi.boxretry_client_close(handle.pointer, 0)
+        except ClosedError:  # In a `__del__`.
+            return
         if status == Error.IN_CALLBACK:
             # The library refuses, since it would wait. A thread keeps the handle until the calls have ended.
             threading.Thread(target=lambda: _abi.boxretry_client_close(handle.pointer, _abi.NO_TIMEOUT)).start()
