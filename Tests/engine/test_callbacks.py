@@ -14,12 +14,14 @@ from boxretry import (
     Client,
     ClosedError,
     CustomRetryStrategy,
+    DeadlineError,
     Error,
     Event,
     EventKind,
     InCallbackError,
     Outcome,
     Reason,
+    Timeout,
 )
 from calls import Background, in_both_ways, quick, takes
 from fault_server import FaultServer
@@ -223,6 +225,43 @@ def test_k1_a_call_is_cancelled_while_its_strategy_thinks(server: FaultServer) -
                 call.response()
         may_answer.set()
         assert client.get(server.url("/seq/200", id=server.new_id())).status == 200
+
+
+def test_k5_a_client_is_closed_while_a_strategy_thinks(server: FaultServer) -> None:
+    """Then nobody waits for the strategy: its call ends at once."""
+    asked, may_answer = threading.Event(), threading.Event()
+
+    def answer() -> bool:
+        asked.set()
+        return may_answer.wait(30)
+
+    client = Client(Asks(answer))
+    call = client.submit("GET", server.url("/seq/503", id=server.new_id()))
+    assert asked.wait(30)
+    with takes(0):
+        client.close()
+        with pytest.raises(CancelledError):
+            call.response()
+    may_answer.set()
+
+
+@pytest.mark.parametrize(
+    "idle_ms",
+    [
+        60_000,
+        pytest.param(
+            100, marks=pytest.mark.xfail(strict=True, reason="the attempt's timer is not set to the deadline")
+        ),
+    ],
+)
+def test_b11_b14_the_deadline_ends_a_call_while_its_strategy_thinks(server: FaultServer, idle_ms: int) -> None:
+    """Whether or not the idle time, which is the attempt's alone, would have passed before."""
+    may_answer = threading.Event()
+    url = server.url("/seq/503", id=server.new_id())
+    with Client(Asks(lambda: may_answer.wait(3) and False), timeout=Timeout(idle_ms)) as client:
+        with pytest.raises(DeadlineError):
+            client.get(url, deadline=0.3)
+        may_answer.set()
 
 
 def test_calls_nobody_waits_for_are_cancelled(server: FaultServer) -> None:

@@ -99,6 +99,28 @@ def test_k1_cancel_while_connecting(server: FaultServer, client: Client, kind: s
             call.response()
 
 
+@pytest.mark.parametrize("how", ["cancel", "deadline", "client"])
+def test_k1_b11_a_call_that_waits_for_its_turn_can_be_ended(server: FaultServer, how: str) -> None:
+    """Given a client that is busy with as many attempts as it may, then the call ends before it was sent."""
+    first, second = server.new_id(), server.new_id()
+    client = Client(once(), max_transfers=1)
+    stalled = client.submit("GET", server.url("/seq/stall", id=first))
+    server.seen(first, requests=1)
+    deadline = 0.2 if how == "deadline" else float("inf")
+    waiting = client.submit("GET", server.url("/seq/200", id=second), deadline=deadline)
+    with takes(0):
+        if how == "cancel":
+            waiting.cancel()
+        elif how == "client":
+            client.close()
+        with pytest.raises(DeadlineError if how == "deadline" else CancelledError) as raised:
+            waiting.response()
+    assert raised.value.attempts == []
+    stalled.cancel()
+    client.close()
+    assert server.seen(second) == []
+
+
 def test_k1_cancel_while_sending(server: FaultServer, client: Client) -> None:
     port = server.open("http", rcvbuf=4096)
     id = server.new_id()

@@ -97,6 +97,20 @@ def test_f7_a_retry_after_of_zero_counts_as_an_attempt(server: FaultServer, clie
     assert response.attempts[-1].reason is Reason.ATTEMPTS_EXHAUSTED
 
 
+def test_f8_a_part_of_a_second(server: FaultServer, client: Client) -> None:
+    """B7."""
+    response = client.get(server.url("/seq/429,200", {"429.h": "Retry-After:0.503"}, id=server.new_id()))
+    assert waits(response.attempts) == [0.503]
+
+
+def test_b7_what_comes_on_the_way_lends_no_headers(server: FaultServer, client: Client) -> None:
+    """Given a 103 with Retry-After before a 503 without one."""
+    url = server.url("/seq/503,200", {"503.hint": "Retry-After:60"}, id=server.new_id())
+    response = client.get(url)
+    assert waits(response.attempts) == [0.002]
+    assert response.attempts[0].retry_after is None
+
+
 def test_f9_a_wait_beyond_the_deadline_is_not_begun(server: FaultServer, client: Client) -> None:
     """B11. Given a deadline of 60 s and a Retry-After of 3600, then the call ends at once, with the value."""
     id = server.new_id()
@@ -138,6 +152,14 @@ def test_f13_a_custom_strategy_ends_at_the_ceiling(server: FaultServer) -> None:
     with Client(Again(), max_total_attempts=7) as client:
         response = client.get(server.url("/seq/200", id=id))
     assert (response.status, len(response.attempts), len(server.seen(id))) == (200, 7, 7)
+    assert response.attempts[-1].reason is Reason.ATTEMPT_CEILING
+
+
+def test_f13_the_ceiling_is_1000_by_default(server: FaultServer) -> None:
+    """B14."""
+    with Client(Again()) as client:
+        response = client.get(server.url("/seq/200", id=server.new_id(), quiet=""))
+    assert len(response.attempts) == 1000
     assert response.attempts[-1].reason is Reason.ATTEMPT_CEILING
 
 

@@ -8,9 +8,7 @@ from boxretry import (
     BoxRetryError,
     CancelledError,
     Client,
-    ConnectError,
     InvalidArgumentError,
-    Proxy,
     Reason,
     ResponseTooLargeError,
     RetrySafety,
@@ -18,7 +16,6 @@ from boxretry import (
 )
 from calls import Background, in_both_ways, once, quick
 from fault_server import FaultServer
-from raw_server import RawServer
 
 
 def sent_headers(server: FaultServer, client: Client) -> dict[str, str]:
@@ -38,42 +35,6 @@ def test_a_request_s_own_user_agent_wins(server: FaultServer, client: Client) ->
     url = server.url("/echo", id=server.new_id())
     headers = client.get(url, headers={"User-Agent": "mine"}).json()["headers"]
     assert [value for name, value in headers if name == "User-Agent"] == ["mine"]
-
-
-def test_proxy_given() -> None:
-    with RawServer() as proxy, Client(once(), proxy=f"http://127.0.0.1:{proxy.port}") as client:
-        assert client.get("http://example.test/some?thing=1").content == b"ok"
-        assert proxy.heads[0].startswith("GET http://example.test/some?thing=1 HTTP/1.1\r\n")
-
-
-def test_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    with RawServer() as proxy:
-        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.port}")
-        with Client(once()) as client:
-            assert client.get("http://example.test/").content == b"ok"
-        assert len(proxy.heads) == 1
-
-
-def test_proxy_of_the_environment_but_not_for_all(server: FaultServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{server.ports['refused']}")
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    with Client(once()) as client:
-        assert client.get(server.url("/seq/200", id=server.new_id())).status == 200
-
-
-def test_no_proxy_whatever_the_environment_says(server: FaultServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{server.ports['refused']}")
-    url = server.url("/seq/200", id=server.new_id())
-    with Client(once()) as client, pytest.raises(ConnectError):
-        client.get(url)
-    with Client(once(), proxy=Proxy.NONE) as client:
-        assert client.get(url).status == 200
-
-
-@pytest.mark.parametrize("proxy", ["", "a b", "http://a\r\nb", Proxy.GIVEN])
-def test_a_proxy_that_is_none(proxy: str) -> None:
-    with pytest.raises(InvalidArgumentError, match="proxy"):
-        Client(proxy=proxy)
 
 
 def test_max_transfers(server: FaultServer) -> None:

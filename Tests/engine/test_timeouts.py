@@ -67,6 +67,15 @@ def test_f33_a_body_that_never_ends_meets_the_resource_timeout(server: FaultServ
             assert lasted(error.attempts[0]) >= 700
 
 
+def test_m4_the_resource_timeout_is_retried_as_an_exception(server: FaultServer, client: Client) -> None:
+    """M3. And each attempt has the whole of it."""
+    url = server.url("/seq/200,200", {"1.size": 1000, "1.every": 50, "2.first": 100}, id=server.new_id())
+    response = client.get(url, timeout=resource(1_000))
+    assert response.status == 200
+    assert statuses(response.attempts) == ["TIMEOUT_RESOURCE", 200]
+    assert lasted(response.attempts[0]) >= 1_000
+
+
 @pytest.mark.parametrize(
     ("kind", "place"), [("http", "before"), ("http", "headers"), ("http", "body"), ("silent", ""), ("backlog", "")]
 )
@@ -197,6 +206,18 @@ def test_m1_an_upload_that_is_slow_but_steady_succeeds(server: FaultServer, clie
     response = client.put(f"http://127.0.0.1:{port}{target}", data=body, timeout=idle(1_500))
     assert response.status == 200
     assert lasted(response.attempts[0]) > 1_500
+    assert server.seen(id)[0]["body_length"] == len(body)
+
+
+def test_m1_what_the_kernel_drains_is_no_silence(server: FaultServer, client: Client) -> None:
+    """F38. Given an upload that the kernel takes at once, and a peer that is slow to read it, then it succeeds."""
+    port = server.open("http", rcvbuf=4_096)
+    id = server.new_id()
+    target = server.target("/seq/200", id=id, read=20_000, read_every=20)
+    body = bytes(600_000)
+    response = client.put(f"http://127.0.0.1:{port}{target}", data=body, timeout=idle(1_500), strategy=once())
+    assert response.status == 200
+    assert lasted(response.attempts[0]) > 2_000
     assert server.seen(id)[0]["body_length"] == len(body)
 
 

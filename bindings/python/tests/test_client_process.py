@@ -8,13 +8,14 @@ import subprocess
 import sys
 import textwrap
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from paths import PACKAGE
 from test_fork import in_child
 
-from boxretry import CancelSwitch, Client, ForkedError
+from boxretry import CancelSwitch, Client, CustomRetryStrategy, ForkedError, InCallbackError, Outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
@@ -231,6 +232,44 @@ def test_what_the_child_makes_works(server: Server) -> None:
     in_child(work)
     call.cancel()
     client.close()
+
+
+@pytest.mark.parametrize("where", ["strategy", "on_event of the engine's thread", "on_event of the caller's thread"])
+def test_a_fork_inside_a_callback(server: Server, where: str) -> None:
+    """In the child, the parent's objects are refused as anywhere; and this thread may not wait, as in any callback."""
+    url = server.url("/seq/200", id=server.new_id(), cycle="")
+    ran: list[bool] = []
+
+    def work() -> None:
+        for use in (lambda: client.get(url), lambda: client.submit("GET", url), client.stats):
+            with pytest.raises(ForkedError):
+                use()
+        with Client() as own:
+            with pytest.raises(InCallbackError):
+                own.get(url)
+            thread = ThreadPoolExecutor(1)
+            assert thread.submit(own.get, url).result().status == 200
+            thread.shutdown()
+
+    def fork(*_: object) -> bool:
+        if not ran:
+            ran.append(True)
+            in_child(work)
+        return False
+
+    class Forks(CustomRetryStrategy):
+        def should_retry(self, outcome: Outcome, attempt_number: int) -> bool:
+            return fork()
+
+    client = Client(Forks()) if where == "strategy" else Client(on_event=fork)
+    with client:
+        if "caller" in where:
+            thread = ThreadPoolExecutor(1)
+            assert thread.submit(client.get, url).result().status == 200
+            thread.shutdown()
+        else:
+            assert client.get(url).status == 200
+    assert ran == [True]
 
 
 def test_a_child_of_multiprocessing_ends_well(server: Server) -> None:

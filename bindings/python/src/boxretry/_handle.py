@@ -20,14 +20,30 @@ class Handle:
     own call.
     """
 
-    __slots__ = ("__weakref__", "_keeps", "pointer")
+    __slots__ = ("__weakref__", "_cell", "_keeps")
 
     def __init__(self, pointer: int, free: Callable[[int], None], keeps: object = None) -> None:
         """`free` must not refer to this object. `keeps`: what has to live as long."""
-        self.pointer = pointer
+        self._cell = [pointer]
         self._keeps = keeps
         # Not at exit: threads may still be at work, and the memory goes with the process anyway.
-        weakref.finalize(self, free, pointer).atexit = False
+        weakref.finalize(self, _free, free, self._cell).atexit = False
+
+    @property
+    def pointer(self) -> int:
+        """For the library. Raises ClosedError once the handle is freed.
+
+        That is seen by a `__del__` alone, of an object that is collected in one cycle with this one: finalizers such as
+        the one above are called before any `__del__`.
+        """
+        try:
+            return self._cell[0]
+        except IndexError:
+            raise ClosedError("is closed: it is being collected") from None
+
+
+def _free(free: Callable[[int], None], cell: list[int]) -> None:
+    free(cell.pop())
 
 
 def new_handle(make: Callable[..., int], *arguments: Any, free: Callable[[int], None], keeps: object = None) -> Handle:

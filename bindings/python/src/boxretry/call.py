@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import contextlib
 import math
 import threading
 import time
@@ -12,7 +13,7 @@ from . import _abi
 from ._arguments import Real, real
 from ._handle import Handle, HandleOwner, new_handle
 from .enums import Error
-from .errors import InvalidArgumentError, check
+from .errors import ClosedError, InvalidArgumentError, check
 from .response import Response, response_of_call
 from .watched import Watched
 
@@ -58,7 +59,8 @@ class Call:
 
     def cancel(self) -> None:
         """Ends the call with CancelledError, unless it has ended already (K1). May be called again, and anywhere."""
-        _abi.boxretry_call_cancel(self._handle.pointer)
+        with contextlib.suppress(ClosedError):  # In a `__del__`: then it is cancelled already.
+            _abi.boxretry_call_cancel(self._handle.pointer)
 
     def resume(self) -> None:
         """Goes on with a body whose source or sink has answered `PAUSE`.

@@ -22,7 +22,7 @@ from .attempt_request import AttemptRequest
 from .call import Call, end_and_free, wait_in_slices
 from .custom import CustomRetryStrategy
 from .enums import Error, HTTPVersion, Preset, Proxy
-from .errors import BoxRetryError, check
+from .errors import BoxRetryError, ClosedError, check
 from .event import Event, Listener, on_event_callback
 from .response import Response, response_of_call
 from .stream import Stream
@@ -306,7 +306,10 @@ class Client(HandleOwner):
         handle, self._handle = self._handle, None
         if handle is None:
             return
-        status = _abi.boxretry_client_close(handle.pointer, 0)
+        try:
+            status = _abi.boxretry_client_close(handle.pointer, 0)
+        except ClosedError:  # In a `__del__`.
+            return
         if status == Error.IN_CALLBACK:
             # The library refuses, since it would wait. A thread keeps the handle until the calls have ended.
             threading.Thread(target=lambda: _abi.boxretry_client_close(handle.pointer, _abi.NO_TIMEOUT)).start()

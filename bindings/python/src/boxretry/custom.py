@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import threading
 import weakref
 from abc import ABC, abstractmethod
@@ -13,6 +14,7 @@ from . import _abi
 from ._arguments import integer, new, real
 from ._handle import Handle, new_handle
 from .enums import Action
+from .errors import InvalidArgumentError
 from .outcome import Outcome, Request, outcome_from_struct, request_of_loop
 from .strategy import RetryStrategy
 from .watched import find_watched
@@ -138,7 +140,11 @@ def _action(context: int, outcome: Any, attempt_number: int, request: Request | 
 
 def _delay(context: int, outcome: Any, attempt_number: int, request: Request | None) -> float:
     told = outcome_from_struct(outcome.contents, request)
-    return real(_strategies[context].retry_after(told, attempt_number), "what retry_after() returned")
+    delay: Any = _strategies[context].retry_after(told, attempt_number)
+    try:
+        return real(delay, "what retry_after() returned")
+    except InvalidArgumentError:  # More than a float can hold: what is too large saturates (B9).
+        return math.inf if delay > 0 else -math.inf
 
 
 _FOR_LOOPS = _abi.ShouldRetryCallback(_should_retry), _abi.RetryAfterCallback(_retry_after)
