@@ -30,6 +30,9 @@ enum HandleKind: UInt32 {
     case response = 0x5B0C_1A06
     case queue = 0x5B0C_1A07
     case cancel = 0x5B0C_1A08
+    case tokenSource = 0x5B0C_1A09
+    case token = 0x5B0C_1A0A
+    case tokenRequest = 0x5B0C_1A0B
 
     @inline(__always)
     fileprivate var stamp: UInt64 {

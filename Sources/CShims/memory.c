@@ -3,6 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a token endpoint answers is small, and no copy of it may be left behind by growing. */
+enum { MAY_BE_SECRET = 64 * 1024 };
+
+static char *grow(const shim_buffer *buffer, size_t capacity) {
+  if (buffer->capacity > MAY_BE_SECRET) return realloc(buffer->data, capacity);
+  char *grown = malloc(capacity);
+  if (!grown) return NULL;
+  if (buffer->count > 0) memcpy(grown, buffer->data, buffer->count);
+  shim_wipe(buffer->data, buffer->count);
+  free(buffer->data);
+  return grown;
+}
+
 bool shim_buffer_append(shim_buffer *buffer, const void *data, size_t count) {
   if (!buffer->data || count >= buffer->capacity - buffer->count) {
     size_t capacity = buffer->capacity ? buffer->capacity : 512;
@@ -10,7 +23,7 @@ bool shim_buffer_append(shim_buffer *buffer, const void *data, size_t count) {
       if (capacity > (size_t)-1 / 2) return false;
       capacity *= 2;
     }
-    char *grown = realloc(buffer->data, capacity);
+    char *grown = grow(buffer, capacity);
     if (!grown) return false;
     buffer->data = grown;
     buffer->capacity = capacity;
@@ -46,4 +59,8 @@ void *shim_allocate(size_t count) {
 
 void shim_free(void *memory) {
   free(memory);
+}
+
+void shim_wipe(void *memory, size_t count) {
+  if (memory) explicit_bzero(memory, count);
 }

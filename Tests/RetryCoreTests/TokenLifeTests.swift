@@ -85,14 +85,14 @@ import Testing
         #expect(scene.woken.first?.with == "invalid token")
     }
 
-    @Test("the token may be read without asking until the leeway, or until the next look at the wall clock")
+    @Test("the token may be read without asking until the leeway, or until it is to be renewed ahead")
     func readableUntil() {
-        let scene = scene(life: 61.5)
-        #expect(scene.ask() == .token("old"))
-        #expect(scene.machine.readableUntil?.seconds == 1)
-        scene.advance(1)
-        #expect(scene.ask() == .token("old"))
-        #expect(scene.machine.readableUntil?.seconds == 1.5)
+        let scene = scene(life: 3_600)
+        #expect(scene.machine.readableUntil.seconds == 3_540)
+        let ahead = self.scene(life: 3_600) { $0.refreshAheadWindow = 300 }
+        #expect((3_240...3_540).contains(ahead.machine.readableUntil.seconds))
+        ahead.machine.cleared()
+        #expect(ahead.machine.readableUntil.nanoseconds == .min)
     }
 
     // MARK: - T11

@@ -23,4 +23,7 @@ void *shim_copy_bytes(const void *bytes, size_t count);
 void *shim_allocate(size_t count);
 void shim_free(void *memory);
 
+/* Overwrites a secret, whatever the optimizer thinks of it. */
+void shim_wipe(void *memory, size_t count);
+
 #endif

@@ -55,11 +55,6 @@ public struct TokenLife {
         return Instant(nanoseconds: expiresAt.nanoseconds - cut)
     }
 
-    /// Until when, on CLOCK_BOOTTIME, nothing has to be looked at again to know that more than so many seconds are left.
-    func isCertain(leaving seconds: Double) -> Instant {
-        Instant(nanoseconds: min(end(leaving: seconds).nanoseconds, nextLook.nanoseconds))
-    }
-
     /// Seconds, never negative; `Delay.maximum` if it never ends.
     public func left(at boottime: Instant) -> Double {
         guard !isEndless else { return Delay.maximum }

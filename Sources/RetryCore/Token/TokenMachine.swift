@@ -90,12 +90,12 @@ public struct TokenMachine<Token, Waiter> {
 
     public var isFetching: Bool { fetch != nil }
 
-    /// Until when, on CLOCK_BOOTTIME, the token that is kept may be given out without asking here; nil: it may not.
-    public var readableUntil: Instant? {
-        guard let held else { return nil }
-        let certain = held.life.isCertain(leaving: settings.refreshLeeway)
+    /// Until when, on CLOCK_BOOTTIME, the token that is kept may be given out without more ado, the wall clock apart.
+    public var readableUntil: Instant {
+        guard let held else { return Instant(nanoseconds: .min) }
+        let end = held.life.end(leaving: settings.refreshLeeway)
         // While one fetch runs ahead, nobody else has to start one.
-        return fetch == nil && held.renewAt.nanoseconds < certain.nanoseconds ? held.renewAt : certain
+        return fetch == nil && held.renewAt.nanoseconds < end.nanoseconds ? held.renewAt : end
     }
 
     /// When `timePassed` is to be called, on CLOCK_MONOTONIC.

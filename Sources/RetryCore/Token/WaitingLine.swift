@@ -27,7 +27,7 @@ struct WaitingLine<Waiter> {
 
     mutating func takeAll() -> [Waiter] {
         defer { self = WaitingLine() }
-        return places.compactMap(\.waiter)
+        return places.compactMap { $0.waiter }
     }
 
     /// Takes over all who stand in another line; they came later.
