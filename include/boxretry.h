@@ -758,6 +758,71 @@ boxretry_error boxretry_token_source_new(const boxretry_token_options *options, 
 boxretry_error boxretry_token_source_new_fixed(const char *token, boxretry_token_source **out);
 
 /**
+ * An HTTP token endpoint (T12): each token is got by a POST of a form, as OAuth 2.0 has it. The answer is a JSON object, of at
+ * most 65536 bytes, with `access_token` (or `token`) and `expires_in` (or `expiresIn`; a number, or a string that is one).
+ *
+ * Network exceptions and the statuses 408, 429 and 500 or above are retryable failures; everything else that is no token is
+ * not: its text has the status, and the code of {"error": …}. Redirects are not followed.
+ *
+ * Box's client credentials grant: the URL is https://api.box.com/oauth2/token, and the fields are grant_type
+ * (client_credentials), client_id, client_secret, box_subject_type (enterprise or user) and box_subject_id.
+ */
+typedef struct boxretry_token_endpoint_options {
+  size_t struct_size;
+  const char *url;                /* required; https, or http to this very machine (localhost, 127.0.0.0/8, ::1) */
+  const boxretry_header *fields;  /* of the form: names and values, any bytes. NULL if there are none */
+  size_t field_count;             /* at most 65536 */
+  const boxretry_header *headers; /* further headers, as of a request to be sent; NULL if there are none */
+  size_t header_count;            /* at most 65536 */
+  const char
+      *refresh_token; /* sent as the field refresh_token, and replaced by the `refresh_token` of an answer, if it has
+                                one; NULL (default): none */
+  void *context;      /* yours; handed to each callback */
+
+  /* Called with each refresh token that replaces another, before the token that came with it is handed out: to store it.
+     It runs on a thread of the source's own; the text lives until it returns. NULL: nobody wants to know. */
+  void (*on_refresh_token)(void *context, const char *refresh_token);
+
+  /* Called once, when the last use of the source is over, on the thread that ends it. NULL: nothing to do. */
+  void (*context_free)(void *context);
+
+  const boxretry_token_retry_policy
+      *policy;                 /* as in boxretry_token_options, like all up to `clock`; NULL (default): the
+                                                defaults */
+  double refresh_leeway;       /* seconds, 0 or more, finite; default 60 */
+  int64_t provider_timeout_ms; /* of one request; 1 or more; default 10000 */
+  int64_t fetch_timeout_ms;    /* 1 or more; default: none */
+  double refresh_ahead_window; /* seconds, 0 or more, finite; 0 (default): off */
+  int32_t serve_stale;         /* flag, default 0 */
+  int32_t
+      allow_insecure; /* flag, default 0: http to other machines too, where everybody on the way reads the secrets */
+  const boxretry_clock *clock;       /* NULL (default): the system's. Retained. Requests are timed by the system's */
+  const boxretry_timeouts *timeouts; /* of a request; NULL (default): the defaults */
+  const char *user_agent; /* as in boxretry_client_options, like those below; NULL: "boxretry/" and the version */
+  const char *ca_file;    /* NULL: the system's certificates */
+  const char *proxy;      /* for BOXRETRY_PROXY_GIVEN: its URL */
+  int32_t proxy_mode;     /* BOXRETRY_PROXY_… */
+  int32_t reserved;       /* 0 */
+} boxretry_token_endpoint_options;
+
+#define BOXRETRY_TOKEN_ENDPOINT_OPTIONS_INIT                                                                           \
+  {                                                                                                                    \
+    sizeof(boxretry_token_endpoint_options), NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, 60.0, 10000,        \
+        BOXRETRY_NO_TIMEOUT, 0.0, 0, 0, NULL, NULL, NULL, NULL, NULL, BOXRETRY_PROXY_ENVIRONMENT, 0                    \
+  }
+
+/** Does what BOXRETRY_TOKEN_ENDPOINT_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
+boxretry_error boxretry_token_endpoint_options_init(boxretry_token_endpoint_options *options, size_t struct_size);
+
+/**
+ * Makes a source of an HTTP token endpoint. If this fails, `context` stays the caller's.
+ *
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, FORKED. Free with boxretry_token_source_free(). Any thread.
+ */
+boxretry_error boxretry_token_source_new_endpoint(const boxretry_token_endpoint_options *options,
+                                                  boxretry_token_source **out);
+
+/**
  * Gets the token; waits until there is one, if need be. `timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT; 0 only looks, but
  * makes the source fetch one. `cancel`: a switch that ends the wait; NULL: none. Neither ends the fetch, which goes on for
  * others and for later (T9).

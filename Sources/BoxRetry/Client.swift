@@ -74,20 +74,12 @@ extension ClientHandle {
     }
 }
 
-extension RequestCopy {
-    fileprivate static func checked(_ request: boxretry_request) throws(Failure) -> RequestCopy {
-        let list = try HeaderList(reading: request.headers, request.header_count, "request")
-        let method: UnsafePointer<CChar> = request.method ?? StaticString("GET").cString
-        guard RequestChecks.isMethod(method) else { throw .invalidArgument("request", "method", "is no HTTP method") }
-        guard let url = request.url else { throw .invalidArgument("request", "url", "is NULL") }
-        var origin: UInt64 = 0
-        var needsLookup = false
-        guard RequestChecks.isURL(url), shim_url_check(url, &origin, &needsLookup) else {
-            throw .invalidArgument("request", "url", "is no http or https URL")
-        }
+extension HeaderList {
+    /// Refuses what could end a line, or be too much, and what the library writes itself.
+    func checkForSending(_ argument: StaticString) throws(Failure) {
         var problem: StaticString?
         var bytes = 0
-        list.forEach { name, value in
+        forEach { name, value in
             bytes += shim_length(name) + shim_length(value)
             if bytes > 1_000_000 {
                 problem = "are longer than 1000000 bytes in all"
@@ -99,7 +91,22 @@ extension RequestCopy {
                 problem = "have one that the library writes itself"
             }
         }
-        if let problem { throw .invalidArgument("request", "headers", problem) }
+        if let problem { throw .invalidArgument(argument, "headers", problem) }
+    }
+}
+
+extension RequestCopy {
+    fileprivate static func checked(_ request: boxretry_request) throws(Failure) -> RequestCopy {
+        let list = try HeaderList(reading: request.headers, request.header_count, "request")
+        let method: UnsafePointer<CChar> = request.method ?? StaticString("GET").cString
+        guard RequestChecks.isMethod(method) else { throw .invalidArgument("request", "method", "is no HTTP method") }
+        guard let url = request.url else { throw .invalidArgument("request", "url", "is NULL") }
+        var origin: UInt64 = 0
+        var needsLookup = false
+        guard RequestChecks.isURL(url), shim_url_check(url, &origin, &needsLookup) else {
+            throw .invalidArgument("request", "url", "is no http or https URL")
+        }
+        try list.checkForSending("request")
         guard request.body_length >= 0 else { throw .invalidArgument("request", "body_length", "must be below 2^63") }
         let body = request.body_length > 0 ? request.body : nil
         let copy = RequestCopy(

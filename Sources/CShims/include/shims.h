@@ -45,8 +45,7 @@ const void *shim_provider_source(void);
 
 void shim_yield(void);
 
-extern _Thread_local uint32_t shim_thread_number_or_0
-    __attribute__((visibility("hidden"), tls_model("initial-exec")));
+extern _Thread_local uint32_t shim_thread_number_or_0 __attribute__((visibility("hidden"), tls_model("initial-exec")));
 uint32_t shim_new_thread_number(void);
 
 static inline uint32_t shim_thread_number(void) {
