@@ -15,7 +15,7 @@ extension boxretry_token_endpoint_options: SizedStruct {
             proxy_mode: Int32(BOXRETRY_PROXY_ENVIRONMENT), reserved: 0)
     }
 
-    static var firstSize: Int { 192 }
+    static var firstSize: Int { 176 }
 }
 
 /// The caller's context, which is let go of with the endpoint that uses it.

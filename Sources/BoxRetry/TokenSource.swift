@@ -174,7 +174,7 @@ public func boxretry_token_source_get_async(
 ) -> boxretry_error {
     answer { () throws(Failure) in
         let source = try TokenSourceHandle.retained(try required(source, "source"), "source").source
-        guard shim_provider_source() != Unmanaged.passUnretained(source).toOpaque() else {
+        guard !shim_is_in_provider_of(Unmanaged.passUnretained(source).toOpaque()) else {
             throw .inCallback("the provider of this source would wait for itself")
         }
         let cancelSwitch = try CancelHandle.cancelSwitch(behind: cancel)

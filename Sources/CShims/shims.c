@@ -70,8 +70,8 @@ void shim_provider_leave(void) {
   provider_source = NULL;
 }
 
-const void *shim_provider_source(void) {
-  return provider_source;
+bool shim_is_in_provider_of(const void *source) {
+  return provider_source == source;
 }
 
 /* --- Threads --- */

@@ -36,10 +36,10 @@ void shim_callback_enter(void);
 void shim_callback_leave(void);
 bool shim_in_callback(void);
 
-/* The token source whose provider this thread is in; NULL: none (T4). */
+/* The token source whose provider this thread is in (T4). */
 void shim_provider_enter(const void *source);
 void shim_provider_leave(void);
-const void *shim_provider_source(void);
+bool shim_is_in_provider_of(const void *source);
 
 /* --- Threads: a small number of each, to spread them over places that each of them is to have for itself. --- */
 

@@ -36,6 +36,7 @@ from .errors import (
     BoxRetryError,
     CallbackFailedError,
     CancelledError,
+    ClientTokenProviderFailedError,
     ClosedError,
     ConnectError,
     DeadlineError,
@@ -46,6 +47,8 @@ from .errors import (
     IdleTimeoutError,
     InCallbackError,
     InvalidArgumentError,
+    InvalidClientTokenError,
+    InvalidClientTokenExpirationError,
     NetworkError,
     NotUsableError,
     OutOfMemoryError,
@@ -57,6 +60,8 @@ from .errors import (
     SendError,
     SettingError,
     TLSError,
+    TokenProviderError,
+    TokenRequestEndedError,
     WaitTimeoutError,
 )
 from .event import Event
@@ -65,10 +70,13 @@ from .outcome import Outcome, Request
 from .response import Attempt, Response, ResponseHeaders
 from .strategy import RetryStrategy
 from .timeout import Timeout
+from .token import FixedToken, Token, TokenProvider, TokenSource
+from .token_endpoint import BoxClientCredentials, OAuth2Token
 
 __all__ = [
     "Action",
     "Attempt",
+    "BoxClientCredentials",
     "BoxRetryError",
     "Call",
     "CallbackFailedError",
@@ -77,6 +85,7 @@ __all__ = [
     "Cause",
     "Client",
     "ClientStats",
+    "ClientTokenProviderFailedError",
     "ClosedError",
     "ConnectError",
     "CustomRetryStrategy",
@@ -88,14 +97,18 @@ __all__ = [
     "Event",
     "EventKind",
     "ExhaustedError",
+    "FixedToken",
     "ForkedError",
     "HTTPStatusError",
     "IdleTimeoutError",
     "InCallbackError",
     "InvalidArgumentError",
+    "InvalidClientTokenError",
+    "InvalidClientTokenExpirationError",
     "ManualClock",
     "NetworkError",
     "NotUsableError",
+    "OAuth2Token",
     "OutOfMemoryError",
     "Outcome",
     "ProtocolError",
@@ -117,7 +130,12 @@ __all__ = [
     "SettingError",
     "TLSError",
     "Timeout",
+    "Token",
+    "TokenProvider",
+    "TokenProviderError",
+    "TokenRequestEndedError",
     "TokenRetryPolicy",
+    "TokenSource",
     "WaitTimeoutError",
     "backoff_delay",
     "parse_retry_after",

@@ -47,6 +47,10 @@ class Error(_OpenEnum):
     TIMEOUT_RESOURCE = 20
     RESPONSE_TOO_LARGE = 21
     SETTING = 22
+    INVALID_CLIENT_TOKEN = 30
+    INVALID_CLIENT_TOKEN_EXPIRATION = 31
+    CLIENT_TOKEN_PROVIDER_FAILED = 32
+    TOKEN_REQUEST_ENDED = 33
 
     @property
     def text(self) -> str:
