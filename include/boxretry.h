@@ -780,7 +780,7 @@ typedef struct boxretry_token_endpoint_options {
   void *context;      /* yours; handed to each callback */
 
   /* Called with each refresh token that replaces another, before the token that came with it is handed out: to store it.
-     It runs on a thread of the source's own; the text lives until it returns. NULL: nobody wants to know. */
+     It runs on a thread of the source's own. The text lives until it returns. NULL: nobody wants to know. */
   void (*on_refresh_token)(void *context, const char *refresh_token);
 
   /* Called once, when the last use of the source is over, on the thread that ends it. NULL: nothing to do. */

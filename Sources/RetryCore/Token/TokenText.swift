@@ -1,10 +1,13 @@
 /// What may be a token (T6).
 public enum TokenText {
     public static let maximumLength = 16_384
+    /// With the white space around it. What claims to be longer is not looked at.
+    private static let longestLookedAt = 65_536
 
     /// The token without the white space around it; nil if what is left is empty, too long, or has a byte that no header may
     /// have. Borrows the bytes.
     public static func trimmed(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        guard bytes.count <= longestLookedAt else { return nil }
         var first = 0
         var last = bytes.count
         while first < last, isWhiteSpace(bytes[first]) { first += 1 }
