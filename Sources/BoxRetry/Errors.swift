@@ -67,7 +67,8 @@ struct Failure: Error {
     static var waitTimeout: Failure { Failure(BOXRETRY_ERROR_WAIT_TIMEOUT, "timeout_ms has passed") }
 
     static var tokenRequestEnded: Failure {
-        Failure(BOXRETRY_ERROR_TOKEN_REQUEST_ENDED, "request: was answered before, has timed out, or its source was freed")
+        Failure(
+            BOXRETRY_ERROR_TOKEN_REQUEST_ENDED, "request: was answered before, has timed out, or its source was freed")
     }
 
     /// Why there is no token. No text has anything of one in it (T1).

@@ -104,7 +104,8 @@ extension TokenEndpoint {
             throw .invalidArgument("options", "url", "is no http or https URL")
         }
         guard options.allow_insecure != 0 || shim_url_is_confidential(url) else {
-            throw .invalidArgument("options", "url", "is http to another machine, which allow_insecure alone lets through")
+            throw .invalidArgument(
+                "options", "url", "is http to another machine, which allow_insecure alone lets through")
         }
         return (url, origin, needsLookup)
     }
