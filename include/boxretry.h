@@ -134,7 +134,13 @@ typedef int32_t boxretry_error;
   X(BOXRETRY_ERROR_SETTING, 22, "setting", "a setting cannot be used on this machine, such as a CA file")              \
   X(BOXRETRY_ERROR_SOURCE, 23, "source", "the body of the request could not be read")                                  \
   X(BOXRETRY_ERROR_SINK, 24, "sink", "the body of the response could not be put where it was to go")                   \
-  X(BOXRETRY_ERROR_TOO_MANY_REDIRECTS, 25, "too_many_redirects", "there were more redirects than are followed")
+  X(BOXRETRY_ERROR_TOO_MANY_REDIRECTS, 25, "too_many_redirects", "there were more redirects than are followed")        \
+  X(BOXRETRY_ERROR_INVALID_CLIENT_TOKEN, 26, "invalid_client_token", "the token provider gave what cannot be a token") \
+  X(BOXRETRY_ERROR_INVALID_CLIENT_TOKEN_EXPIRATION, 27, "invalid_client_token_expiration",                             \
+    "the token provider gave a token whose life is no number, or too short")                                           \
+  X(BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED, 28, "client_token_provider_failed", "the token provider failed")      \
+  X(BOXRETRY_ERROR_TOKEN_REQUEST_ENDED, 29, "token_request_ended",                                                     \
+    "the token request was answered before, has timed out, or its source was freed")
 /* clang-format on */
 
 /** Makes one enum constant of a row of one of the tables. */
@@ -828,6 +834,246 @@ boxretry_error boxretry_clock_wait_for_timer(boxretry_clock *clock, int64_t time
 
 /** Ends a manual clock, and the waits on it (CLOSED). NULL is accepted. Anywhere, any thread. */
 void boxretry_clock_free(boxretry_clock *clock);
+
+/* =====================================================================================================================
+ * Token source: an access token that is simply always right
+ *
+ * A source asks a provider for a token when one is needed, keeps it in memory only, renews it before it expires, and
+ * shares one provider call among all who need a token meanwhile (T3). There are three kinds of providers: a callback of
+ * yours, a fixed token, and an HTTP token endpoint. Any number of threads may use a source at once, and one source may
+ * serve many clients.
+ *
+ * No log, event or error text has a token in it; where one must be told from another, it is by its generation, a number
+ * that grows from 1 (T1). The library's own memory of a token is overwritten when the last use of it is over.
+ * ================================================================================================================== */
+
+/** Hands out tokens. Thread-safe. */
+typedef struct boxretry_token_source boxretry_token_source;
+
+/** A token, as it was when it was asked for. It never changes: any number of threads may read it at once. */
+typedef struct boxretry_token boxretry_token;
+
+/** One call of a provider, to be answered once. Any number of threads may use it at once. */
+typedef struct boxretry_token_request boxretry_token_request;
+
+/** How a token source works, and its provider. */
+typedef struct boxretry_token_options {
+  size_t struct_size;
+  void *context; /* yours; handed to each callback */
+
+  /* Required. Gets a token, and answers the request with boxretry_token_request_succeed(), _fail() or _cancel(): in here, or
+     later from any thread, if it has called boxretry_token_request_retain(). To return, or to release the request for the
+     last time, without an answer is a failure that is not retried (T4). Runs on a thread of its own and may block; never
+     twice at once for one source. To ask this very source for a token in here is refused (IN_CALLBACK). */
+  void (*provider)(void *context, boxretry_token_request *request);
+
+  /* Called once, when the last use of the source is over (a provider call that is still running is one), on the thread
+     that ends it. NULL: nothing to do. */
+  void (*context_free)(void *context);
+
+  const boxretry_token_retry_policy
+      *policy;           /* of failures that are marked retryable (T5); NULL (default): the defaults */
+  double refresh_leeway; /* seconds, 0 or more, finite; default 60. A token is used while more than this remains of
+                                  its life (T2); a new one must live longer than this, and longer than 60 (T6) */
+  int64_t provider_timeout_ms; /* of one provider call; 1 or more; default 60000. Passing it is a retryable failure */
+  int64_t fetch_timeout_ms;    /* of all calls and waits for one token; 1 or more; default: none */
+  double
+      refresh_ahead_window; /* seconds, 0 or more, finite; 0 (default): off. So long before the leeway, at most half the
+                                  token's life, the token is renewed while callers still get the old one: by the first one
+                                  who asks after a random moment (T11) */
+  int32_t
+      serve_stale;  /* flag, default 0: a token that is still valid, though within the leeway, is given when a refresh
+                          has failed (T11) */
+  int32_t reserved; /* 0 */
+  const boxretry_clock
+      *clock; /* NULL (default): the system's. Retained. It rules the lives of tokens, the waits between
+                                  calls and their timeouts; how long somebody waits for a token is real time */
+} boxretry_token_options;
+
+#define BOXRETRY_TOKEN_OPTIONS_INIT                                                                                    \
+  { sizeof(boxretry_token_options), NULL, NULL, NULL, NULL, 60.0, 60000, BOXRETRY_NO_TIMEOUT, 0.0, 0, 0, NULL }
+
+/** Does what BOXRETRY_TOKEN_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
+boxretry_error boxretry_token_options_init(boxretry_token_options *options, size_t struct_size);
+
+/**
+ * Makes a source with a provider of your own. If this fails, `context` stays the caller's: `context_free` is not called.
+ *
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, FORKED. Free with boxretry_token_source_free(). Any thread.
+ */
+boxretry_error boxretry_token_source_new(const boxretry_token_options *options, boxretry_token_source **out);
+
+/**
+ * Makes a source of one token that never expires, and that there is no other for: once it is dropped, getting one fails
+ * (T12). `token` is copied, without white space around it; 1 to 16384 bytes, each in 0x21 to 0x7E.
+ *
+ * INVALID_ARGUMENT, OUT_OF_MEMORY. Free with boxretry_token_source_free(). Any thread.
+ */
+boxretry_error boxretry_token_source_new_fixed(const char *token, boxretry_token_source **out);
+
+/**
+ * An HTTP token endpoint (T12): each token is got by a POST of a form, as OAuth 2.0 has it. The answer is a JSON object, of at
+ * most 65536 bytes, with `access_token` (or `token`) and `expires_in` (or `expiresIn`; a number, or a string that is one).
+ *
+ * Network exceptions and the statuses 408, 429 and 500 or above are retryable failures; everything else that is no token is
+ * not: its text has the status, and the code of {"error": …}. Redirects are not followed.
+ *
+ * Box's client credentials grant: the URL is https://api.box.com/oauth2/token, and the fields are grant_type
+ * (client_credentials), client_id, client_secret, box_subject_type (enterprise or user) and box_subject_id.
+ */
+typedef struct boxretry_token_endpoint_options {
+  size_t struct_size;
+  const char *url;                /* required; https, or http to this very machine (localhost, 127.0.0.0/8, ::1) */
+  const boxretry_header *fields;  /* of the form: names and values, any bytes. NULL if there are none */
+  size_t field_count;             /* at most 65536 */
+  const boxretry_header *headers; /* further headers, as of a request to be sent; NULL if there are none */
+  size_t header_count;            /* at most 65536 */
+  const char
+      *refresh_token; /* sent as the field refresh_token, and replaced by the `refresh_token` of an answer, if it has
+                                one; NULL (default): none */
+  void *context;      /* yours; handed to each callback */
+
+  /* Called with each refresh token that replaces another, before the token that came with it is handed out: to store it.
+     It runs on a thread of the source's own. The text lives until it returns. NULL: nobody wants to know. */
+  void (*on_refresh_token)(void *context, const char *refresh_token);
+
+  /* Called once, when the last use of the source is over, on the thread that ends it. NULL: nothing to do. */
+  void (*context_free)(void *context);
+
+  const boxretry_token_retry_policy
+      *policy;                 /* as in boxretry_token_options, like all up to `clock`; NULL (default): the
+                                                defaults */
+  double refresh_leeway;       /* seconds, 0 or more, finite; default 60 */
+  int64_t provider_timeout_ms; /* of one request; 1 or more; default 10000 */
+  int64_t fetch_timeout_ms;    /* 1 or more; default: none */
+  double refresh_ahead_window; /* seconds, 0 or more, finite; 0 (default): off */
+  int32_t serve_stale;         /* flag, default 0 */
+  int32_t
+      allow_insecure; /* flag, default 0: http to other machines too, where everybody on the way reads the secrets */
+  const boxretry_clock *clock;       /* NULL (default): the system's. Retained. Requests are timed by the system's */
+  const boxretry_timeouts *timeouts; /* of a request; NULL (default): the defaults */
+  const char *user_agent; /* as in boxretry_client_options, like those below; NULL: "boxretry/" and the version */
+  const char *ca_file;    /* NULL: the system's certificates */
+  const char *proxy;      /* for BOXRETRY_PROXY_GIVEN: its URL */
+  int32_t proxy_mode;     /* BOXRETRY_PROXY_… */
+  int32_t reserved;       /* 0 */
+} boxretry_token_endpoint_options;
+
+#define BOXRETRY_TOKEN_ENDPOINT_OPTIONS_INIT                                                                           \
+  {                                                                                                                    \
+    sizeof(boxretry_token_endpoint_options), NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, 60.0, 10000,        \
+        BOXRETRY_NO_TIMEOUT, 0.0, 0, 0, NULL, NULL, NULL, NULL, NULL, BOXRETRY_PROXY_ENVIRONMENT, 0                    \
+  }
+
+/** Does what BOXRETRY_TOKEN_ENDPOINT_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
+boxretry_error boxretry_token_endpoint_options_init(boxretry_token_endpoint_options *options, size_t struct_size);
+
+/**
+ * Makes a source of an HTTP token endpoint. If this fails, `context` stays the caller's.
+ *
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, FORKED. Free with boxretry_token_source_free(). Any thread.
+ */
+boxretry_error boxretry_token_source_new_endpoint(const boxretry_token_endpoint_options *options,
+                                                  boxretry_token_source **out);
+
+/**
+ * Gets the token; waits until there is one, if need be. `timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT; 0 only looks, but
+ * makes the source fetch one. `cancel`: a switch that ends the wait; NULL: none. Neither ends the fetch, which goes on for
+ * others and for later (T9).
+ *
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, WAIT_TIMEOUT, CANCELLED, CLOSED (the source was freed meanwhile),
+ * IN_CALLBACK, FORKED; and what the provider has brought about (T6): INVALID_CLIENT_TOKEN, INVALID_CLIENT_TOKEN_EXPIRATION,
+ * CLIENT_TOKEN_PROVIDER_FAILED (the detail says how, after how many calls, and the provider's own words if it was not
+ * retryable). Free the token with boxretry_token_free(). Any thread.
+ */
+boxretry_error boxretry_token_source_get(boxretry_token_source *source, int64_t timeout_ms, boxretry_cancel *cancel,
+                                         boxretry_token **out);
+
+/**
+ * Gets the token without waiting, for event loops: `on_token` is called once, with BOXRETRY_OK and the token, which it or
+ * whoever it hands it to frees, or with an error as of boxretry_token_source_get() and NULL. Inside it
+ * boxretry_last_error_detail() says why.
+ *
+ * It runs on a thread of the library's, must not block, and may use what does not; to go on in your event loop, wake that
+ * from it (uv_async_send(), call_soon_threadsafe(), an eventfd). If there is a token at hand, it runs before this returns,
+ * on this thread. `cancel`: as above; a switch that is triggered already ends it at once.
+ *
+ * INVALID_ARGUMENT, IN_CALLBACK (inside the provider of this source), FORKED: then `on_token` is not called. Any thread.
+ */
+boxretry_error boxretry_token_source_get_async(boxretry_token_source *source, boxretry_cancel *cancel,
+                                               void (*on_token)(void *context, boxretry_error error,
+                                                                boxretry_token *token),
+                                               void *context);
+
+/**
+ * Drops a token that was rejected, if it is still the one that is kept: so many rejections of one token make for one new
+ * one (T8). By its bytes or, better, by its generation. The token, if there is none such, need not be known.
+ *
+ * INVALID_ARGUMENT, FORKED. Any thread.
+ */
+boxretry_error boxretry_token_source_invalidate(boxretry_token_source *source, const char *token);
+boxretry_error boxretry_token_source_invalidate_generation(boxretry_token_source *source, uint64_t generation);
+
+/**
+ * Forgets whatever there is. A provider call that is running now goes on for those who wait for it already; who asks later
+ * gets nothing of it (T8).
+ *
+ * INVALID_ARGUMENT, FORKED. Any thread.
+ */
+boxretry_error boxretry_token_source_clear(boxretry_token_source *source);
+
+/**
+ * Ends a source: its waiters get CLOSED, its token is dropped, and a provider call that is still running finishes into
+ * nothing (T10). NULL is accepted. Anywhere, any thread.
+ */
+void boxretry_token_source_free(boxretry_token_source *source);
+
+/**
+ * The token as text that ends in NUL, and its length without it. They live as long as the boxretry_token. For NULL, and for
+ * a token from before a fork(), "" and 0. Any thread.
+ */
+const char *boxretry_token_bytes(const boxretry_token *token);
+size_t boxretry_token_length(const boxretry_token *token);
+
+/** The number by which the source knows this token, from 1; 0 for NULL. Any thread. */
+uint64_t boxretry_token_generation(const boxretry_token *token);
+
+/** The seconds that are left of its life now; 0 if it is over, 2^31 - 1 at most. 0 for NULL. Any thread. */
+double boxretry_token_expires_in(const boxretry_token *token);
+
+/** Ends the use of a token; the last one overwrites it. NULL is accepted. Anywhere, any thread. */
+void boxretry_token_free(boxretry_token *token);
+
+/**
+ * Answers a request with a token of `length` bytes, which are copied, and its life in seconds, from now on. What is wrong
+ * with them is told to those who wait (T6), not here.
+ *
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, FORKED; TOKEN_REQUEST_ENDED if it was answered before, has timed out, or its source was
+ * freed: nothing of the answer is kept. Anywhere, any thread.
+ */
+boxretry_error boxretry_token_request_succeed(boxretry_token_request *request, const char *token, size_t length,
+                                              double expires_in);
+
+/**
+ * Answers a request: there is no token. `message`: why, without secrets; its first 160 bytes are told to those who wait if
+ * the failure is not retryable. NULL: nothing to say. `retryable`: flag; whether to try again, as the policy says (T5).
+ *
+ * INVALID_ARGUMENT, FORKED, TOKEN_REQUEST_ENDED as above. Anywhere, any thread.
+ */
+boxretry_error boxretry_token_request_fail(boxretry_token_request *request, const char *message, int retryable);
+
+/**
+ * Answers a request: the provider was cancelled. As a failure that is not retryable (T4).
+ *
+ * INVALID_ARGUMENT, FORKED, TOKEN_REQUEST_ENDED as above. Anywhere, any thread.
+ */
+boxretry_error boxretry_token_request_cancel(boxretry_token_request *request);
+
+/** Keeps a request beyond the provider's return, until it is released as often. NULL is accepted. Anywhere, any thread. */
+void boxretry_token_request_retain(boxretry_token_request *request);
+
+/** Undoes one retain. The last one without an answer is a failure (T4). NULL is accepted. Anywhere, any thread. */
+void boxretry_token_request_release(boxretry_token_request *request);
 
 /* =====================================================================================================================
  * Client: sends requests, with the documented retries and timeouts

@@ -1,5 +1,6 @@
 import CBoxRetry
 import CShims
+import CurlEngine
 import RetryCore
 
 /// Why a function of the C interface did not do what it was asked to. Making one sets the thread's error detail.
@@ -65,6 +66,46 @@ struct Failure: Error {
     static var closed: Failure { Failure(BOXRETRY_ERROR_CLOSED, "the clock was freed while this call waited on it") }
     static var ended: Failure { Failure(BOXRETRY_ERROR_ENDED, "loop: has already given its last decision") }
     static var waitTimeout: Failure { Failure(BOXRETRY_ERROR_WAIT_TIMEOUT, "timeout_ms has passed") }
+
+    static var tokenRequestEnded: Failure {
+        Failure(
+            BOXRETRY_ERROR_TOKEN_REQUEST_ENDED, "request: was answered before, has timed out, or its source was freed")
+    }
+
+    /// Why there is no token. No text has anything of one in it (T1).
+    static func token(_ failure: TokenWaitFailure) -> Failure {
+        switch failure {
+        case .cancelled: Failure(BOXRETRY_ERROR_CANCELLED, "cancel: was triggered")
+        case .timedOut: .waitTimeout
+        case .outOfMemory: .outOfMemory
+        case .source(.exhausted): .exhausted
+        case .source(.closed): closed("source")
+        case .source(.invalidToken):
+            Failure(
+                BOXRETRY_ERROR_INVALID_CLIENT_TOKEN,
+                "the provider's token is empty, longer than 16384 bytes, or has a byte that no header may have")
+        case .source(.invalidExpiration):
+            Failure(
+                BOXRETRY_ERROR_INVALID_CLIENT_TOKEN_EXPIRATION,
+                "the life of the provider's token must be a number of seconds above 60, and above refresh_leeway")
+        case .source(.provider(let failure, let attempts)): provider(failure, attempts: attempts)
+        }
+    }
+
+    private static func provider(_ failure: ProviderFailure, attempts: Int32) -> Failure {
+        let why: StaticString =
+            switch failure {
+            case .failed: "the provider failed"
+            case .cancelled: "the provider cancelled"
+            case .unanswered: "the provider returned, or released its request, without an answer"
+            case .timedOut: "the provider did not answer within provider_timeout_ms"
+            case .fetchTimedOut: "fetch_timeout_ms has passed"
+            case .notRenewable: "a fixed token cannot be renewed"
+            }
+        let text: ProviderText = if case .failed(let text) = failure { text } else { .none }
+        text.withCString { shim_detail_set_attempts(why.cString, attempts, text.isEmpty ? nil : $0) }
+        return Failure(BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED)
+    }
 
     private init(_ error: Int, _ detail: StaticString) {
         self.init(error)

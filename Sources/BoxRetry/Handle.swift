@@ -31,6 +31,9 @@ enum HandleKind: UInt32 {
     case queue = 0x5B0C_1A07
     case cancel = 0x5B0C_1A08
     case sending = 0x5B0C_1A09
+    case tokenSource = 0x5B0C_1A0A
+    case token = 0x5B0C_1A0B
+    case tokenRequest = 0x5B0C_1A0C
 
     @inline(__always)
     fileprivate var stamp: UInt64 {

@@ -6,6 +6,19 @@
 #include <string.h>
 #include <sys/random.h>
 
+/* What a token endpoint answers is small, and no copy of it may be left behind by growing. */
+enum { MAY_BE_SECRET = 64 * 1024 };
+
+static char *grow(const shim_buffer *buffer, size_t capacity) {
+  if (buffer->capacity > MAY_BE_SECRET) return realloc(buffer->data, capacity);
+  char *grown = malloc(capacity);
+  if (!grown) return NULL;
+  if (buffer->count > 0) memcpy(grown, buffer->data, buffer->count);
+  shim_wipe(buffer->data, buffer->count);
+  free(buffer->data);
+  return grown;
+}
+
 bool shim_buffer_append(shim_buffer *buffer, const void *data, size_t count) {
   if (!buffer->data || count >= buffer->capacity - buffer->count) {
     size_t capacity = buffer->capacity ? buffer->capacity : 512;
@@ -13,7 +26,7 @@ bool shim_buffer_append(shim_buffer *buffer, const void *data, size_t count) {
       if (capacity > (size_t)-1 / 2) return false;
       capacity *= 2;
     }
-    char *grown = realloc(buffer->data, capacity);
+    char *grown = grow(buffer, capacity);
     if (!grown) return false;
     buffer->data = grown;
     buffer->capacity = capacity;
@@ -63,4 +76,8 @@ bool shim_write_uuid(char out[37]) {
   snprintf(out, 37, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3],
            b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
   return true;
+}
+
+void shim_wipe(void *memory, size_t count) {
+  if (memory) explicit_bzero(memory, count);
 }

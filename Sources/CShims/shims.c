@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,10 @@ void shim_detail_set_real(const char *argument, const char *field, const char *w
   set_detail(argument, field, why, text);
 }
 
+void shim_detail_set_attempts(const char *why, int32_t attempts, const char *text) {
+  snprintf(detail, sizeof detail, "%s (calls: %d)%s%s", why, (int)attempts, text ? ": " : "", text ? text : "");
+}
+
 const char *shim_detail(void) {
   return detail;
 }
@@ -53,6 +58,37 @@ void shim_callback_leave(void) {
 
 bool shim_in_callback(void) {
   return callback_depth != 0;
+}
+
+static _Thread_local const void *provider_source;
+
+void shim_provider_enter(const void *source) {
+  provider_source = source;
+}
+
+void shim_provider_leave(void) {
+  provider_source = NULL;
+}
+
+bool shim_is_in_provider_of(const void *source) {
+  return provider_source == source;
+}
+
+/* --- Threads --- */
+
+void shim_yield(void) {
+  sched_yield();
+}
+
+_Thread_local uint32_t shim_thread_number_or_0;
+
+uint32_t shim_new_thread_number(void) {
+  static _Atomic uint32_t last;
+  uint32_t number;
+  do {
+    number = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+  } while (number == 0);
+  return shim_thread_number_or_0 = number;
 }
 
 /* --- Forks and randomness. A child of fork() must not draw what its parent draws. --- */

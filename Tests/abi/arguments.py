@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import queue
 from typing import Any
 
-from facts import EXAMPLES
+from facts import EXAMPLES, end_of
 from header import Function, Header, Struct, Type
 from hostile import AnotherHandle, Case, Path, Place, Value, input_struct, output_struct, read_fields, valid_value
 from library import ROOM, Library, address, c_type
@@ -24,6 +25,24 @@ def makers(header: Header, handle: str) -> list[Function]:
     """The functions that make such a handle."""
     wanted = Type(handle, 2)
     return [f for f in header.functions.values() if f.parameters and f.parameters[-1].type == wanted]
+
+
+def make_token_request(library: Library) -> int:
+    """A request that waits for its answer, retained once. Its source is never freed, which would end it."""
+    requests: queue.SimpleQueue[int] = queue.SimpleQueue()
+
+    def provide(context: int | None, request: int) -> None:
+        library.call("boxretry_token_request_retain", request)
+        requests.put(request)
+
+    provider = library.callback("boxretry_token_options", "provider", provide)
+    on_token = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p)(lambda *_: None)
+    CALLBACKS.extend((provider, on_token))
+    options = library.struct("boxretry_token_options", provider=address(provider))
+    source = library.new("boxretry_token_source_new", ctypes.addressof(options))
+    answer = library.call("boxretry_token_source_get_async", source, None, address(on_token), None)
+    assert answer == "BOXRETRY_OK"
+    return requests.get()
 
 
 class Arguments:
@@ -82,10 +101,10 @@ class Arguments:
         before = bytes(self.out) if self.out is not None else b""
         answer = self.library.call(self.function.name, *self.values)
         self.has_written = self.out is not None and bytes(self.out) != before
-        was_freed = self.function.name.endswith("_free") and not case
         for handle, pointer in fresh:
+            was_freed = self.function.name == end_of(handle) and not case
             if not was_freed and handle not in self._handles:
-                self.library.call(f"{handle}_free", pointer)
+                self.library.call(end_of(handle), pointer)
         for container, key, value in reversed(undo):
             _set(container, key, value)
         return answer
@@ -101,6 +120,8 @@ class Arguments:
         """A new handle, which the caller frees; or the one that is there."""
         if handle in self._handles:
             return self._handles[handle]
+        if handle == "boxretry_token_request":
+            return make_token_request(self.library)
         if handle not in self._makers:
             options = makers(self.library.header, handle)
             self._makers[handle] = Arguments(self.library, options[self._variant % len(options)], self._variant)
@@ -122,12 +143,12 @@ class Arguments:
         """Frees the handle that the last call wrote, if it was one."""
         last = self.function.parameters[-1].type if self.function.parameters else Type("void")
         if last.pointers == 2 and self.has_written:
-            self.library.call(f"{last.name}_free", self.result)
+            self.library.call(end_of(last.name), self.result)
 
     def close(self) -> None:
         """Frees all handles that stand in the arguments."""
         for handle, pointer in self._made:
-            self.library.call(f"{handle}_free", pointer)
+            self.library.call(end_of(handle), pointer)
         for maker in self._makers.values():
             maker.close()
 
@@ -181,7 +202,7 @@ class Arguments:
         return ctypes.addressof(value)
 
     def _callback(self, type: Type) -> int:
-        """A callback that answers 1 wherever an answer is asked for: "retry", or one second."""
+        """A callback that answers wherever an answer is asked for: 1, which is "retry" or one second; or a token."""
         assert type.parameters is not None
         last = type.parameters[-1].type
         writes = (
@@ -193,6 +214,10 @@ class Arguments:
         def call(*arguments: Any) -> None:
             if writes:
                 ctypes.cast(arguments[-1], writes)[0] = 1
+            elif last.name == "boxretry_token_request":
+                self.library.call("boxretry_token_request_succeed", arguments[-1], self._text(b"token"), 5, 3600)
+            elif last.name == "boxretry_token":
+                self.library.call("boxretry_token_free", arguments[-1])
 
         parameters = [c_type(parameter.type) for parameter in type.parameters]
         callback = ctypes.CFUNCTYPE(None, *parameters)(call)
@@ -224,7 +249,9 @@ def comparable(function: Function, answer: Any) -> Any:
     """An answer without what differs from call to call, and from process to process."""
     if function.result_handle:  # whether the call has ended already is chance
         return None
-    return answer >= 0 if function.name == "boxretry_queue_fd" else without_address(function, answer)
+    if function.name in ("boxretry_queue_fd", "boxretry_token_expires_in"):  # descriptors, and time that passes
+        return answer >= 0
+    return without_address(function, answer)
 
 
 def without_address(function: Function, answer: Any) -> Any:

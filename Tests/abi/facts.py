@@ -128,6 +128,27 @@ NUMBERS = {
     "boxretry_clock_now.timeline": _one_of("BOXRETRY_TIMELINE_"),
     "boxretry_clock_sleep.seconds": Rule("`seconds` (0 to 2^31 - 1)", 0, LONGEST_DELAY),
     "boxretry_clock_wait_for_timer.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
+    "boxretry_token_options.refresh_leeway": Rule("seconds, 0 or more, finite; default 60", 0, _FINITE),
+    "boxretry_token_options.provider_timeout_ms": Rule("1 or more; default 60000", 1),
+    "boxretry_token_options.fetch_timeout_ms": Rule("1 or more; default: none", 1),
+    "boxretry_token_options.refresh_ahead_window": Rule("seconds, 0 or more, finite; 0 (default): off", 0, _FINITE),
+    "boxretry_token_options.serve_stale": _flag(),
+    "boxretry_token_options.reserved": Rule("0", 0, 0),
+    "boxretry_token_endpoint_options.field_count": Rule("at most 65536", 0, 65536),
+    "boxretry_token_endpoint_options.header_count": Rule("at most 65536", 0, 65536),
+    "boxretry_token_endpoint_options.refresh_leeway": Rule("seconds, 0 or more, finite; default 60", 0, _FINITE),
+    "boxretry_token_endpoint_options.provider_timeout_ms": Rule("1 or more; default 10000", 1),
+    "boxretry_token_endpoint_options.fetch_timeout_ms": Rule("1 or more; default: none", 1),
+    "boxretry_token_endpoint_options.refresh_ahead_window": Rule("seconds, 0 or more, finite; 0", 0, _FINITE),
+    "boxretry_token_endpoint_options.serve_stale": _flag(),
+    "boxretry_token_endpoint_options.allow_insecure": _flag(),
+    "boxretry_token_endpoint_options.proxy_mode": _one_of("BOXRETRY_PROXY_"),
+    "boxretry_token_endpoint_options.reserved": Rule("0", 0, 0),
+    "boxretry_token_source_get.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
+    "boxretry_token_source_invalidate_generation.generation": Rule("by its generation"),
+    "boxretry_token_request_succeed.length": Rule("a token of `length` bytes", 0, MOST_BYTES),
+    "boxretry_token_request_succeed.expires_in": Rule("What is wrong with them is told to those who wait (T6)"),
+    "boxretry_token_request_fail.retryable": _flag("flag; whether to try again"),
     "boxretry_client_options.deadline_ms": Rule("of each call; 0 or more; 0 or BOXRETRY_NO_TIMEOUT: none", 0),
     "boxretry_client_options.proxy_mode": _one_of("BOXRETRY_PROXY_"),
     "boxretry_client_options.max_total_attempts": Rule("1 to 1000000; 0: 1000 (B14)", 1, 1000000, zero=True),
@@ -175,6 +196,34 @@ MAY_BE_NULL = {
     "boxretry_strategy_free.strategy": "NULL is accepted",
     "boxretry_retry_loop_free.loop": "NULL is accepted",
     "boxretry_clock_free.clock": "NULL is accepted",
+    "boxretry_token_options.context": "yours",
+    "boxretry_token_options.context_free": "NULL: nothing to do",
+    "boxretry_token_options.policy": "NULL (default): the defaults",
+    "boxretry_token_options.clock": "NULL (default): the system's",
+    "boxretry_token_endpoint_options.fields": "NULL if there are none",
+    "boxretry_token_endpoint_options.headers": "NULL if there are none",
+    "boxretry_token_endpoint_options.refresh_token": "NULL (default): none",
+    "boxretry_token_endpoint_options.context": "yours",
+    "boxretry_token_endpoint_options.on_refresh_token": "NULL: nobody wants to know",
+    "boxretry_token_endpoint_options.context_free": "NULL: nothing to do",
+    "boxretry_token_endpoint_options.policy": "NULL (default): the defaults",
+    "boxretry_token_endpoint_options.clock": "NULL (default): the system's",
+    "boxretry_token_endpoint_options.timeouts": "NULL (default): the defaults",
+    "boxretry_token_endpoint_options.user_agent": 'NULL: "boxretry/" and the version',
+    "boxretry_token_endpoint_options.ca_file": "NULL: the system's certificates",
+    "boxretry_token_endpoint_options.proxy": "for BOXRETRY_PROXY_GIVEN",
+    "boxretry_token_source_get.cancel": "NULL: none",
+    "boxretry_token_source_get_async.cancel": "`cancel`: as above",
+    "boxretry_token_source_get_async.context": "",
+    "boxretry_token_source_free.source": "NULL is accepted",
+    "boxretry_token_bytes.token": "For NULL",
+    "boxretry_token_length.token": "For NULL",
+    "boxretry_token_generation.token": "0 for NULL",
+    "boxretry_token_expires_in.token": "0 for NULL",
+    "boxretry_token_free.token": "NULL is accepted",
+    "boxretry_token_request_fail.message": "NULL: nothing to say",
+    "boxretry_token_request_retain.request": "NULL is accepted",
+    "boxretry_token_request_release.request": "NULL is accepted",
     "boxretry_request.timeouts": "",
     "boxretry_request.strategy": "",
     "boxretry_request.queue": "where the call goes when it has ended (retained); or:",
@@ -264,6 +313,14 @@ def _is_idempotency_key(text: bytes) -> bool:
     return len(text) <= 255 and not any(byte <= 0x20 or byte >= 0x7F for byte in text)
 
 
+def _is_token_text(text: bytes) -> bool:
+    return 1 <= len(text.strip()) <= 16384 and all(0x21 <= byte <= 0x7E for byte in text.strip())
+
+
+def _is_confidential_url(text: bytes) -> bool:
+    return text.startswith((b"https://", b"http://127.", b"http://localhost", b"http://[::1]"))
+
+
 TEXTS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
     "boxretry_delay_header.name": ("1 to 256 visible ASCII characters, without a colon", _is_delay_header_name),
     # What has no words here has them in the comment of its struct, or of the function's section.
@@ -281,10 +338,18 @@ TEXTS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
     "boxretry_sending_set_header.name": ("The rules for a request's headers hold", _is_header_name),
     "boxretry_sending_set_header.value": ("The rules for a request's headers hold", _has_no_control_character),
     "text.text": ("", lambda text: _is_token(text, 256)),  # of client_options.secret_headers
+    "boxretry_client_options.user_agent": ("", _has_no_control_character),
+    "boxretry_token_endpoint_options.user_agent": ("", _has_no_control_character),
+    "boxretry_token_endpoint_options.url": ("https, or http to this very machine", _is_confidential_url),
+    "boxretry_token_source_new_fixed.token": ("1 to 16384 bytes, each in 0x21 to 0x7E", _is_token_text),
 }
 
-LEFT_OPEN = {"boxretry_client_options.proxy"}
-"""What stands here is looked at only if another field says so."""
+LEFT_OPEN = {
+    "boxretry_client_options.proxy",
+    "boxretry_token_endpoint_options.proxy",
+    "boxretry_token_request_succeed.expires_in",
+}
+"""What stands here is looked at only if another field says so, or is judged by somebody else."""
 
 EXAMPLES: dict[str, Number | bytes] = {
     "boxretry_outcome.status": 500,
@@ -300,6 +365,13 @@ EXAMPLES: dict[str, Number | bytes] = {
     "boxretry_sending_header.name": b"X-Name",
     "boxretry_sending_set_header.name": b"X-Name",
     "boxretry_call_wait.timeout_ms": 2**63 - 1,
+    "boxretry_token_endpoint_options.url": b"http://127.0.0.1:1/",
+    "boxretry_token_endpoint_options.proxy_mode": 1,
+    "boxretry_token_endpoint_options.proxy": b"http://127.0.0.1:1/",
+    "boxretry_token_source_get.timeout_ms": 2**63 - 1,
+    "boxretry_token_request_succeed.token": b"token",
+    "boxretry_token_request_succeed.length": 5,
+    "boxretry_token_request_succeed.expires_in": 3600,
     "boxretry_queue_take.capacity": 1,
     "boxretry_retry_options.retry_randomization_factor": 0,
     "boxretry_loop_options.seed": 1,
@@ -374,9 +446,22 @@ ANSWER_IF_FORKED = {
     "boxretry_response_redirect_count": 0,
     "boxretry_sending_attempt_number": 0,
     "boxretry_queue_fd": -1,
+    "boxretry_token_bytes": b"",
+    "boxretry_token_length": 0,
+    "boxretry_token_generation": 0,
+    "boxretry_token_expires_in": 0,
     "boxretry_queue_take": 0,
 }
 """What functions that cannot fail answer to a handle of the parent process (and to NULL), where it is not NULL."""
+
+ENDED_BY = {"boxretry_token_request": "boxretry_token_request_release"}
+"""What ends the use of a handle, where it is not its _free()."""
+
+
+def end_of(handle: str) -> str:
+    """The function that ends the use of a handle."""
+    return ENDED_BY.get(handle, f"{handle}_free")
+
 
 ANSWER_IF_VALID = {
     "boxretry_clock_wait_for_timer": "BOXRETRY_ERROR_WAIT_TIMEOUT",

@@ -159,8 +159,8 @@ def _key(key: str, path: Path) -> str:
 
 
 def _is_of_a_client(path: Path) -> bool:
-    """Whether that is a request to be sent, or in one; others are in an outcome."""
-    return path[0] == "request"
+    """Whether that is in a request to be sent, or in what is said of one; others are in an outcome."""
+    return path[0] == "request" or path[:2] == ("options", "headers")
 
 
 KINDS = {f"{SOURCE}.kind", f"{SINK}.kind"}

@@ -18,11 +18,12 @@ from library import ROOM, address
 HEADER = read_header()
 LONGEST_DELAY = 2**31 - 1
 
-# The functions that refuse to run inside any callback; a loop's own refuses only its own callbacks.
+# The functions that refuse to run inside any callback; two others refuse only those of their own loop or source.
 BLOCKING = [
     function.name
     for function in HEADER.functions.values()
-    if "IN_CALLBACK" in HEADER.documented_errors(function) and function.name != "boxretry_retry_loop_next"
+    if "IN_CALLBACK" in HEADER.documented_errors(function)
+    and function.name not in ("boxretry_retry_loop_next", "boxretry_token_source_get_async")
 ]
 NOT_BLOCKING = [
     name for name, function in HEADER.functions.items() if name not in BLOCKING and not is_only_for_hooks(function)

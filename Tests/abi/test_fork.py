@@ -7,7 +7,7 @@ import socket
 import pytest
 from arguments import Arguments, comparable, without_address
 from calls import FOR_EVER, Calls
-from facts import ANSWER_IF_FORKED, ANSWER_IF_VALID
+from facts import ANSWER_IF_FORKED, ANSWER_IF_VALID, end_of
 from header import read_header
 from hostile import Override, Place, is_only_for_hooks, places
 from isolated import isolated, run_in_child
@@ -52,13 +52,13 @@ def test_child_is_refused_the_handles_of_its_parent(name: str, place: Place, var
             assert not arguments.has_written
         else:
             assert without_address(function, answer) == ANSWER_IF_FORKED.get(name)
-        library.call(f"{handle}_free", pointer)
+        library.call(end_of(handle), pointer)
 
     run_in_child(child)
     answer = in_parent.call((Override(place, pointer),))
     if function.can_fail:
         assert answer == ANSWER_IF_VALID.get(name, "BOXRETRY_OK")
-        library.call(f"{handle}_free", pointer)
+        library.call(end_of(handle), pointer)
 
 
 @pytest.mark.parametrize("variant", [0, 1], ids=["Box's strategy", "custom strategy"])

@@ -28,6 +28,7 @@ ASKING = {
     "boxretry_client": "boxretry_client_get_stats",
     "boxretry_call": "boxretry_call_wait",
     "boxretry_response": "boxretry_response_status",
+    "boxretry_token_source": "boxretry_token_source_clear",
 }
 
 Reader = tuple[Function, Path, str]

@@ -30,4 +30,7 @@ void shim_write_range(char *out, size_t capacity, int64_t offset);
 /* Writes a random UUID: 36 characters and a NUL. False: there is no randomness. */
 bool shim_write_uuid(char out[37]);
 
+/* Overwrites a secret, whatever the optimizer thinks of it. */
+void shim_wipe(void *memory, size_t count);
+
 #endif

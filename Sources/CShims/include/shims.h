@@ -27,6 +27,7 @@ const char *shim_default_user_agent(void);
 void shim_detail_set(const char *argument, const char *field, const char *why);
 void shim_detail_set_integer(const char *argument, const char *field, const char *why, int64_t value);
 void shim_detail_set_real(const char *argument, const char *field, const char *why, double value);
+void shim_detail_set_attempts(const char *why, int32_t attempts, const char *text);
 const char *shim_detail(void);
 
 /* --- Callbacks: how deep this thread is in them (K4). --- */
@@ -34,6 +35,22 @@ const char *shim_detail(void);
 void shim_callback_enter(void);
 void shim_callback_leave(void);
 bool shim_in_callback(void);
+
+/* The token source whose provider this thread is in (T4). */
+void shim_provider_enter(const void *source);
+void shim_provider_leave(void);
+bool shim_is_in_provider_of(const void *source);
+
+/* --- Threads: a small number of each, to spread them over places that each of them is to have for itself. --- */
+
+void shim_yield(void);
+
+extern _Thread_local uint32_t shim_thread_number_or_0 __attribute__((visibility("hidden"), tls_model("initial-exec")));
+uint32_t shim_new_thread_number(void);
+
+static inline uint32_t shim_thread_number(void) {
+  return shim_thread_number_or_0 != 0 ? shim_thread_number_or_0 : shim_new_thread_number();
+}
 
 /* --- Processes: how many forks lie between the loading of the library and this process. --- */
 
@@ -67,6 +84,15 @@ static inline double shim_wall_seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* A seventh of the price of the exact ones, and behind them by a few milliseconds at most. */
+static inline int64_t shim_coarse_monotonic_nanoseconds(void) {
+  return shim_nanoseconds(CLOCK_MONOTONIC_COARSE);
+}
+
+static inline int64_t shim_coarse_wall_nanoseconds(void) {
+  return shim_nanoseconds(CLOCK_REALTIME_COARSE);
 }
 
 /* Sleeps until CLOCK_MONOTONIC has reached that. Signals do not shorten it. */

@@ -1,10 +1,11 @@
 import CShims
 import RetryCore
 
-/// One switch that ends any number of calls. Any thread.
+/// One switch that ends any number of calls, and of waits for a token. Any thread.
 public final class CancelSwitch {
     private let monitor: OpaquePointer
     private var calls: [Call] = []
+    private var waiters: [TokenWaiter] = []
     private var triggered = false
 
     /// Nil if there is no memory.
@@ -27,8 +28,11 @@ public final class CancelSwitch {
         shim_monitor_lock(monitor)
         triggered = true
         let calls = self.calls
+        let waiters = self.waiters
+        self.waiters = []
         shim_monitor_unlock(monitor)
         for call in calls { call.engine.cancel(call) }
+        for waiter in waiters { waiter.source.cancel(waiter) }
     }
 
     /// From now on, the switch ends this call.
@@ -45,6 +49,22 @@ public final class CancelSwitch {
         if let index = calls.firstIndex(where: { $0 === call }) {
             calls.swapAt(index, calls.count - 1)
             calls.removeLast()
+        }
+        shim_monitor_unlock(monitor)
+    }
+
+    /// From now on, the switch ends the wait of this waiter; if it has been triggered, that is for the waiter to see.
+    func add(_ waiter: TokenWaiter) {
+        shim_monitor_lock(monitor)
+        if !triggered { waiters.append(waiter) }
+        shim_monitor_unlock(monitor)
+    }
+
+    func remove(_ waiter: TokenWaiter) {
+        shim_monitor_lock(monitor)
+        if let index = waiters.firstIndex(where: { $0 === waiter }) {
+            waiters.swapAt(index, waiters.count - 1)
+            waiters.removeLast()
         }
         shim_monitor_unlock(monitor)
     }

@@ -2,12 +2,12 @@ import CShims
 import RetryCore
 
 /// A thread that waits for something to be told.
-final class Waiter {
+public final class Waiter {
     private let monitor: OpaquePointer
     private var isTold = false
 
     /// Nil if there is no memory.
-    init?() {
+    public init?() {
         guard let monitor = shim_monitor_new() else { return nil }
         self.monitor = monitor
     }

@@ -8,7 +8,20 @@ public final class SharedManualClock: Clock {
     private let clock = ManualClock()
     /// For what somebody sleeps, on the monotonic timeline; all of it is still to come.
     private var dueTimes: [Int64] = []
+    private var alarms: [Alarm] = []
     private var isClosed = false
+
+    /// What is to happen when that time has come on the monotonic timeline, for those who wait for other things too.
+    public final class Alarm {
+        fileprivate let due: Int64
+        fileprivate let ring: () -> Void
+
+        /// `ring` runs on the thread that advances the clock, and may use the clock.
+        public init(at due: Int64, ring: @escaping () -> Void) {
+            self.due = due
+            self.ring = ring
+        }
+    }
 
     /// Nil if there is no memory.
     public init?() {
@@ -26,13 +39,32 @@ public final class SharedManualClock: Clock {
 
     /// Moves all timelines on, and wakes the sleepers whose time has come. False if the clock does not go so far.
     public func advance(bySeconds seconds: Double) -> Bool {
-        locked {
+        var due: [Alarm] = []
+        let isAdvanced = locked {
             guard clock.advance(bySeconds: seconds) else { return false }
             let now = clock.monotonic.nanoseconds
             dueTimes.removeAll { $0 <= now }
+            due = alarms.filter { $0.due <= now }
+            alarms.removeAll { $0.due <= now }
             shim_monitor_wake_all(monitor)
             return true
         }
+        for alarm in due { alarm.ring() }
+        return isAdvanced
+    }
+
+    /// False if its time has come already. On a clock that is closed it never comes.
+    public func set(_ alarm: Alarm) -> Bool {
+        locked {
+            guard clock.monotonic.nanoseconds < alarm.due else { return false }
+            alarms.append(alarm)
+            shim_monitor_wake_all(monitor)
+            return true
+        }
+    }
+
+    public func remove(_ alarm: Alarm) {
+        locked { alarms.removeAll { $0 === alarm } }
     }
 
     public func suspend(forSeconds seconds: Double) -> Bool {
@@ -69,7 +101,7 @@ public final class SharedManualClock: Clock {
     public func waitForTimer(timeoutMilliseconds: Int64) -> WaitResult {
         let limit = Instant(nanoseconds: shim_monotonic_nanoseconds()).advanced(byMilliseconds: timeoutMilliseconds)
         return locked {
-            while dueTimes.isEmpty {
+            while dueTimes.isEmpty, alarms.isEmpty {
                 guard !isClosed else { return .closed }
                 guard shim_monotonic_nanoseconds() < limit.nanoseconds else { return .timedOut }
                 _ = shim_monitor_wait_until(monitor, limit.nanoseconds)

@@ -32,6 +32,9 @@ public struct Instant: Sendable {
         return overflow ? .distantFuture : adding(nanoseconds: nanoseconds)
     }
 
+    /// This instant and a number of nanoseconds, saturating; `Int64.max` means for ever.
+    public func advanced(byNanoseconds nanoseconds: Int64) -> Instant { adding(nanoseconds: nanoseconds) }
+
     private func adding(nanoseconds: Int64) -> Instant {
         let (sum, overflow) = self.nanoseconds.addingReportingOverflow(nanoseconds)
         return overflow ? .distantFuture : Instant(nanoseconds: sum)

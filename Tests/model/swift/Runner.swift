@@ -41,6 +41,8 @@ struct Runner {
         case "backoff": return try Self.backoff(command)
         case "parse": return try Self.parse(command)
         case "token_delay": return try Self.tokenDelay(command)
+        case "json": return readDocument(command)
+        case "form": return encodeForForm(command)
         default: fail("unknown command", command.name)
         }
     }

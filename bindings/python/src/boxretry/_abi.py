@@ -262,6 +262,65 @@ class TokenRetryPolicy(Structure):
     )
 
 
+TokenProviderCallback = CFUNCTYPE(None, c_void_p, c_void_p)
+
+
+class TokenOptions(Structure):
+    """boxretry_token_options."""
+
+    _fields_ = (
+        ("struct_size", c_size_t),
+        ("context", c_void_p),
+        ("provider", TokenProviderCallback),
+        ("context_free", ContextFreeCallback),
+        ("policy", POINTER(TokenRetryPolicy)),
+        ("refresh_leeway", c_double),
+        ("provider_timeout_ms", c_int64),
+        ("fetch_timeout_ms", c_int64),
+        ("refresh_ahead_window", c_double),
+        ("serve_stale", c_int32),
+        ("reserved", c_int32),
+        ("clock", c_void_p),
+    )
+
+
+RefreshTokenCallback = CFUNCTYPE(None, c_void_p, c_char_p)
+
+
+class TokenEndpointOptions(Structure):
+    """boxretry_token_endpoint_options."""
+
+    _fields_ = (
+        ("struct_size", c_size_t),
+        ("url", c_char_p),
+        ("fields", POINTER(Header)),
+        ("field_count", c_size_t),
+        ("headers", POINTER(Header)),
+        ("header_count", c_size_t),
+        ("refresh_token", c_char_p),
+        ("context", c_void_p),
+        ("on_refresh_token", RefreshTokenCallback),
+        ("context_free", ContextFreeCallback),
+        ("policy", POINTER(TokenRetryPolicy)),
+        ("refresh_leeway", c_double),
+        ("provider_timeout_ms", c_int64),
+        ("fetch_timeout_ms", c_int64),
+        ("refresh_ahead_window", c_double),
+        ("serve_stale", c_int32),
+        ("allow_insecure", c_int32),
+        ("clock", c_void_p),
+        ("timeouts", POINTER(Timeouts)),
+        ("user_agent", c_char_p),
+        ("ca_file", c_char_p),
+        ("proxy", c_char_p),
+        ("proxy_mode", c_int32),
+        ("reserved", c_int32),
+    )
+
+
+TokenCallback = CFUNCTYPE(None, c_void_p, c_int32, c_void_p)
+
+
 class Event(Structure):
     """boxretry_event."""
 
@@ -484,6 +543,41 @@ boxretry_clock_now = _function("boxretry_clock_now", _Error, _Handle, c_int32, _
 boxretry_clock_sleep = _function("boxretry_clock_sleep", _Error, _Handle, c_double)
 boxretry_clock_wait_for_timer = _function("boxretry_clock_wait_for_timer", _Error, _Handle, c_int64)
 boxretry_clock_free = _function("boxretry_clock_free", None, _Handle)
+
+boxretry_token_options_init = _quick("boxretry_token_options_init", _Error, POINTER(TokenOptions), c_size_t)
+boxretry_token_endpoint_options_init = _quick(
+    "boxretry_token_endpoint_options_init", _Error, POINTER(TokenEndpointOptions), c_size_t
+)
+
+boxretry_token_source_new = _function("boxretry_token_source_new", _Error, POINTER(TokenOptions), _HandleOut)
+boxretry_token_source_new_fixed = _function("boxretry_token_source_new_fixed", _Error, c_char_p, _HandleOut)
+boxretry_token_source_new_endpoint = _function(
+    "boxretry_token_source_new_endpoint", _Error, POINTER(TokenEndpointOptions), _HandleOut
+)
+boxretry_token_source_get = _function("boxretry_token_source_get", _Error, _Handle, c_int64, _Handle, _HandleOut)
+boxretry_token_source_get_async = _function(
+    "boxretry_token_source_get_async", _Error, _Handle, _Handle, TokenCallback, c_void_p
+)
+boxretry_token_source_invalidate = _function("boxretry_token_source_invalidate", _Error, _Handle, c_char_p)
+boxretry_token_source_invalidate_generation = _function(
+    "boxretry_token_source_invalidate_generation", _Error, _Handle, c_uint64
+)
+boxretry_token_source_clear = _function("boxretry_token_source_clear", _Error, _Handle)
+boxretry_token_source_free = _function("boxretry_token_source_free", None, _Handle)
+
+boxretry_token_bytes = _quick("boxretry_token_bytes", c_char_p, _Handle)
+boxretry_token_length = _quick("boxretry_token_length", c_size_t, _Handle)
+boxretry_token_generation = _quick("boxretry_token_generation", c_uint64, _Handle)
+boxretry_token_expires_in = _function("boxretry_token_expires_in", c_double, _Handle)
+boxretry_token_free = _quick("boxretry_token_free", None, _Handle)
+
+boxretry_token_request_succeed = _function(
+    "boxretry_token_request_succeed", _Error, _Handle, c_char_p, c_size_t, c_double
+)
+boxretry_token_request_fail = _function("boxretry_token_request_fail", _Error, _Handle, c_char_p, c_int)
+boxretry_token_request_cancel = _function("boxretry_token_request_cancel", _Error, _Handle)
+boxretry_token_request_retain = _function("boxretry_token_request_retain", None, _Handle)
+boxretry_token_request_release = _function("boxretry_token_request_release", None, _Handle)
 
 boxretry_timeouts_init = _quick("boxretry_timeouts_init", _Error, POINTER(Timeouts), c_size_t)
 boxretry_client_options_init = _quick("boxretry_client_options_init", _Error, POINTER(ClientOptions), c_size_t)

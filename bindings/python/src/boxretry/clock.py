@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from ctypes import byref, c_double
 
 from . import _abi
@@ -12,6 +13,9 @@ from .enums import Error, Timeline
 from .errors import ClosedError, InvalidArgumentError, WaitTimeoutError, check
 
 _LONGEST_DELAY = 2**31 - 1
+
+#: Seconds between two looks at who waits on a clock inside the library.
+_LOOK_EVERY = 0.005
 
 
 class ManualClock(HandleOwner):
@@ -94,7 +98,7 @@ class ManualClock(HandleOwner):
                 self._due_times.remove(due)
 
     def wait_for_timer(self, timeout: Real | None = None) -> None:
-        """Waits, in real time, until someone sleeps on this clock: so a test knows that it may advance it.
+        """Waits, in real time, until someone waits on this clock: so a test knows that it may advance it.
 
         timeout: seconds, 0 or more; 0 only looks. None: for ever.
 
@@ -105,17 +109,18 @@ class ManualClock(HandleOwner):
         limit = None if timeout is None else real(timeout, "timeout")
         if limit is not None and not limit >= 0:
             raise InvalidArgumentError(f"timeout: must be 0 or more, but is {limit:g}")
-        if limit is not None and limit > threading.TIMEOUT_MAX:
-            limit = None
-        status = _abi.boxretry_clock_wait_for_timer(handle.pointer, 0)  # Refuses in a callback.
-        if status != Error.WAIT_TIMEOUT:
-            return check(status)
-        with self._changed:
-            if not self._changed.wait_for(lambda: self._is_slept_on() or self._handle is None, limit):
+        due = None if limit is None else time.monotonic() + limit
+        while (status := _abi.boxretry_clock_wait_for_timer(handle.pointer, 0)) == Error.WAIT_TIMEOUT:
+            # The library's own waits (those of a token source) are not known here, and have to be looked for.
+            left = _LOOK_EVERY if due is None else min(due - time.monotonic(), _LOOK_EVERY)
+            with self._changed:
+                if self._changed.wait_for(lambda: self._is_slept_on() or self._handle is None, max(left, 0)):
+                    if not self._is_slept_on():
+                        raise ClosedError("the clock was closed while this call waited on it")
+                    return
+            if due is not None and time.monotonic() >= due:
                 raise WaitTimeoutError("timeout: has passed")
-            if not self._is_slept_on():
-                raise ClosedError("the clock was closed while this call waited on it")
-        return None
+        check(status)
 
     def close(self) -> None:
         """Ends the clock, and the waits on it (ClosedError). May be called again, and anywhere."""

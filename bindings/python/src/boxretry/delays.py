@@ -6,7 +6,7 @@ import math
 import time
 from ctypes import byref, c_double
 from dataclasses import dataclass
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from . import _abi
 from ._arguments import INT64, Real, Text, integer, new, real, text
@@ -109,8 +109,15 @@ def token_delay(
     >>> [token_delay(number) for number in (1, 2, 3, 4, 5)]
     [1.0, 2.0, 4.0, 8.0, 8.0]
     """
-    if policy is None:
-        policy = TokenRetryPolicy()
+    struct = policy_struct(TokenRetryPolicy() if policy is None else policy)
+    number, where = integer(failed_attempt, "failed_attempt"), real(unit_random, "unit_random")
+    delay = c_double()
+    check(_abi.boxretry_token_delay(byref(struct), number, where, byref(delay)))
+    return delay.value
+
+
+def policy_struct(policy: TokenRetryPolicy) -> Any:
+    """The policy as the library sees it."""
     if not isinstance(policy, TokenRetryPolicy):
         raise TypeError(f"policy: must be a TokenRetryPolicy, not {type(policy).__name__}")
     struct = new(_abi.TokenRetryPolicy, _abi.boxretry_token_retry_policy_init)
@@ -119,7 +126,4 @@ def token_delay(
     struct.multiplier = real(policy.multiplier, "policy.multiplier")
     struct.maximum_delay = real(policy.maximum_delay, "policy.maximum_delay")
     struct.jitter_ratio = real(policy.jitter_ratio, "policy.jitter_ratio")
-    number, where = integer(failed_attempt, "failed_attempt"), real(unit_random, "unit_random")
-    delay = c_double()
-    check(_abi.boxretry_token_delay(byref(struct), number, where, byref(delay)))
-    return delay.value
+    return struct

@@ -50,6 +50,10 @@ class Error(_OpenEnum):
     SOURCE = 23
     SINK = 24
     TOO_MANY_REDIRECTS = 25
+    INVALID_CLIENT_TOKEN = 26
+    INVALID_CLIENT_TOKEN_EXPIRATION = 27
+    CLIENT_TOKEN_PROVIDER_FAILED = 28
+    TOKEN_REQUEST_ENDED = 29
 
     @property
     def text(self) -> str:

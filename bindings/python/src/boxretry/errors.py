@@ -189,6 +189,42 @@ class TooManyRedirectsError(BoxRetryError):
     error = Error.TOO_MANY_REDIRECTS
 
 
+class InvalidClientTokenError(BoxRetryError):
+    """The token provider gave what cannot be a token (T6)."""
+
+    error = Error.INVALID_CLIENT_TOKEN
+
+
+class InvalidClientTokenExpirationError(BoxRetryError):
+    """The token provider gave a token whose life is no number, or too short (T6)."""
+
+    error = Error.INVALID_CLIENT_TOKEN_EXPIRATION
+
+
+class ClientTokenProviderFailedError(BoxRetryError):
+    """The token provider failed for good, or often enough (T6). What it raised is the cause."""
+
+    error = Error.CLIENT_TOKEN_PROVIDER_FAILED
+
+
+class TokenRequestEndedError(BoxRetryError):
+    """A token request was answered before, has timed out, or its source was closed (T4)."""
+
+    error = Error.TOKEN_REQUEST_ENDED
+
+
+class TokenProviderError(Exception):
+    """To be raised by token providers: there is no token.
+
+    retryable: whether to try again, as the policy says (T5). The message must have no secret in it; it is shown to
+    those who wait, unless the failure is retryable.
+    """
+
+    def __init__(self, message: str = "", *, retryable: bool = False) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+
+
 class HTTPStatusError(BoxRetryError):
     """Raised by `Response.raise_for_status()`: the call has a response, and its status is no success."""
 
@@ -224,6 +260,10 @@ CLASSES = {
         SourceError,
         SinkError,
         TooManyRedirectsError,
+        InvalidClientTokenError,
+        InvalidClientTokenExpirationError,
+        ClientTokenProviderFailedError,
+        TokenRequestEndedError,
     )
 }
 

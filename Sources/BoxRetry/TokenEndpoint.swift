@@ -1,0 +1,157 @@
+import CBoxRetry
+import CShims
+import CurlEngine
+import RetryCore
+
+extension boxretry_token_endpoint_options: SizedStruct {
+    static var defaults: boxretry_token_endpoint_options {
+        let settings = TokenSettings()
+        return boxretry_token_endpoint_options(
+            struct_size: MemoryLayout<boxretry_token_endpoint_options>.size, url: nil, fields: nil, field_count: 0,
+            headers: nil, header_count: 0, refresh_token: nil, context: nil, on_refresh_token: nil, context_free: nil,
+            policy: nil, refresh_leeway: settings.refreshLeeway, provider_timeout_ms: 10_000, fetch_timeout_ms: .max,
+            refresh_ahead_window: settings.refreshAheadWindow, serve_stale: settings.servesStale ? 1 : 0,
+            allow_insecure: 0, clock: nil, timeouts: nil, user_agent: nil, ca_file: nil, proxy: nil,
+            proxy_mode: Int32(BOXRETRY_PROXY_ENVIRONMENT), reserved: 0)
+    }
+
+    static var firstSize: Int { 176 }
+}
+
+/// The caller's context, which is let go of with the endpoint that uses it.
+private final class EndpointContext {
+    private let context: UnsafeMutableRawPointer?
+    private let onRefreshToken: (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?) -> Void)?
+    /// Nil until the context is ours.
+    var contextFree: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+
+    init(_ options: boxretry_token_endpoint_options) {
+        context = options.context
+        onRefreshToken = options.on_refresh_token
+    }
+
+    deinit {
+        guard let contextFree else { return }
+        shim_callback_enter()
+        contextFree(context)
+        shim_callback_leave()
+    }
+
+    func hand(_ refreshToken: SecretBytes) {
+        guard let onRefreshToken else { return }
+        shim_callback_enter()
+        onRefreshToken(context, refreshToken.start)
+        shim_callback_leave()
+    }
+}
+
+@_cdecl("boxretry_token_source_new_endpoint") @implementation
+public func boxretry_token_source_new_endpoint(
+    _ options: UnsafePointer<boxretry_token_endpoint_options>!, _ out: UnsafeMutablePointer<OpaquePointer?>!
+) -> boxretry_error {
+    answer { () throws(Failure) in
+        let options = try boxretry_token_endpoint_options.read(options, "options")
+        let tokenSettings = try TokenSettings(
+            policy: options.policy, leeway: options.refresh_leeway, providerTimeout: options.provider_timeout_ms,
+            fetchTimeout: options.fetch_timeout_ms, aheadWindow: options.refresh_ahead_window,
+            servesStale: options.serve_stale)
+        guard options.reserved == 0 else { throw .invalidArgument("options", "reserved", "must be 0") }
+        let clock = try TokenClock(behind: options.clock)
+        let out = try required(out, "out")
+        let context = EndpointContext(options)
+        let endpoint = try TokenEndpoint(options, context)
+        let source = TokenSource(provider: endpoint, settings: tokenSettings, clock: clock) { TokenHandle($0) }
+        guard let source else { throw .outOfMemory }
+        context.contextFree = options.context_free
+        TokenSourceHandle(source).give(to: out)
+    }
+}
+
+extension TokenEndpoint {
+    fileprivate convenience init(
+        _ options: boxretry_token_endpoint_options, _ context: EndpointContext
+    ) throws(Failure) {
+        let (url, place) = try Self.checkedURL(options)
+        let headers = try HeaderList(reading: options.headers, options.header_count, "options")
+        if let problem = headers.problem { throw .invalidArgument("options", "headers", problem) }
+        var settings = Settings()
+        settings.form = try Self.form(options)
+        if let refreshToken = options.refresh_token {
+            settings.refreshToken = try SecretBytes(cString: refreshToken).orOutOfMemory()
+        }
+        settings.onRefreshToken = { context.hand($0) }
+        settings.engine = try EngineSettings.transport(options)
+        try settings.call.set(timeouts: options.timeouts)
+        settings.call.deadline = options.provider_timeout_ms
+        do throws(Engine.SetupFailure) {
+            try self.init(
+                url: url, headers: headers, place: place, settings: settings)
+        } catch {
+            switch error {
+            case .outOfMemory: throw .outOfMemory
+            case .exhausted: throw .exhausted
+            }
+        }
+    }
+
+    private static func checkedURL(
+        _ options: boxretry_token_endpoint_options
+    ) throws(Failure) -> (UnsafePointer<CChar>, shim_url) {
+        guard let url = options.url else { throw .invalidArgument("options", "url", "is NULL") }
+        var place = shim_url()
+        guard RequestChecks.isURL(url), shim_url_check(url, &place) else {
+            throw .invalidArgument("options", "url", "is no http or https URL")
+        }
+        guard options.allow_insecure != 0 || shim_url_is_confidential(url) else {
+            throw .invalidArgument(
+                "options", "url", "is http to another machine, which allow_insecure alone lets through")
+        }
+        return (url, place)
+    }
+
+    private static func form(_ options: boxretry_token_endpoint_options) throws(Failure) -> SecretForm {
+        var form = SecretForm()
+        guard options.field_count != 0 else { return form }
+        guard options.field_count > 0, options.field_count <= HeaderList.maximumCount else {
+            throw .invalidArgument("options", "field_count", "must be at most 65536")
+        }
+        guard let fields = options.fields else {
+            throw .invalidArgument("options", "fields", "is NULL, but field_count is not 0")
+        }
+        for index in 0..<options.field_count {
+            guard let name = fields[index].name, let value = fields[index].value else {
+                throw .invalidArgument("options", "fields", "have a name or a value that is NULL")
+            }
+            guard form.append(name, value) else { throw .outOfMemory }
+        }
+        return form
+    }
+}
+
+extension Optional {
+    fileprivate func orOutOfMemory() throws(Failure) -> Wrapped {
+        guard let self else { throw .outOfMemory }
+        return self
+    }
+}
+
+extension EngineSettings {
+    /// What an endpoint says of how its requests travel.
+    fileprivate static func transport(_ options: boxretry_token_endpoint_options) throws(Failure) -> EngineSettings {
+        var client = boxretry_client_options.defaults
+        client.user_agent = options.user_agent
+        client.ca_file = options.ca_file
+        client.proxy = options.proxy
+        client.proxy_mode = options.proxy_mode
+        return try checked(client)
+    }
+}
+
+@_cdecl("boxretry_token_endpoint_options_init") @implementation
+public func boxretry_token_endpoint_options_init(
+    _ options: UnsafeMutablePointer<boxretry_token_endpoint_options>!, _ struct_size: Int
+) -> boxretry_error {
+    answer { () throws(Failure) in
+        try boxretry_token_endpoint_options.initialize(options, "options", structSize: struct_size)
+    }
+}

@@ -1,0 +1,109 @@
+import CBoxRetry
+import CShims
+import CurlEngine
+import RetryCore
+
+/// `boxretry_token_request`: who lets go of the last one without an answer has failed (T4).
+final class TokenRequestHandle: Handle, HandleClass {
+    static var kind: HandleKind { .tokenRequest }
+
+    let request: TokenRequest
+
+    init(_ request: TokenRequest) {
+        self.request = request
+        super.init(.tokenRequest)
+    }
+
+    deinit {
+        // Refused if there was an answer.
+        _ = request.fail(.unanswered, isRetryable: false)
+    }
+}
+
+/// A provider of the caller's own: calls its callback, on a thread that is the callback's for as long as it runs.
+final class CallbackTokenProvider: TokenProvider {
+    typealias Callback = @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?) -> Void
+
+    private let callback: Callback
+    private let context: UnsafeMutableRawPointer?
+    /// Nil until the context is ours.
+    var contextFree: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+
+    init(_ callback: @escaping Callback, _ context: UnsafeMutableRawPointer?) {
+        self.callback = callback
+        self.context = context
+    }
+
+    deinit {
+        guard let contextFree else { return }
+        shim_callback_enter()
+        contextFree(context)
+        shim_callback_leave()
+    }
+
+    var mayBlock: Bool { true }
+
+    func provide(_ request: TokenRequest) {
+        let forks = shim_fork_generation()
+        let handle = Unmanaged.passRetained(TokenRequestHandle(request))
+        shim_callback_enter()
+        shim_provider_enter(Unmanaged.passUnretained(request.source).toOpaque())
+        callback(context, OpaquePointer(handle.toOpaque()))
+        shim_provider_leave()
+        shim_callback_leave()
+        // In a child that the callback has made by fork(), nothing of the parent's is touched.
+        if shim_fork_generation() == forks { handle.release() }
+    }
+}
+
+extension TokenRequest.Taken {
+    fileprivate func check() throws(Failure) {
+        switch self {
+        case .taken: return
+        case .refused: throw .tokenRequestEnded
+        case .outOfMemory: throw .outOfMemory
+        }
+    }
+}
+
+@_cdecl("boxretry_token_request_succeed") @implementation
+public func boxretry_token_request_succeed(
+    _ request: OpaquePointer!, _ token: UnsafePointer<CChar>!, _ length: Int, _ expires_in: Double
+) -> boxretry_error {
+    TokenRequestHandle.with(request, "request") { handle throws(Failure) in
+        guard length >= 0 else { throw .invalidArgument("length", "must be below 2^63") }
+        let token = try required(token, "token")
+        // Retained: with an answer, another thread may let go of the last reference meanwhile.
+        let request = handle.request
+        try request.succeed(UnsafeRawBufferPointer(start: token, count: length), life: expires_in).check()
+    }
+}
+
+@_cdecl("boxretry_token_request_fail") @implementation
+public func boxretry_token_request_fail(
+    _ request: OpaquePointer!, _ message: UnsafePointer<CChar>!, _ retryable: Int32
+) -> boxretry_error {
+    TokenRequestHandle.with(request, "request") { handle throws(Failure) in
+        let request = handle.request
+        try request.fail(.failed(ProviderText(message)), isRetryable: retryable != 0).check()
+    }
+}
+
+@_cdecl("boxretry_token_request_cancel") @implementation
+public func boxretry_token_request_cancel(_ request: OpaquePointer!) -> boxretry_error {
+    TokenRequestHandle.with(request, "request") { handle throws(Failure) in
+        let request = handle.request
+        try request.fail(.cancelled, isRetryable: false).check()
+    }
+}
+
+@_cdecl("boxretry_token_request_retain") @implementation
+public func boxretry_token_request_retain(_ request: OpaquePointer!) {
+    guard let request else { return }
+    _ = TokenRequestHandle.with(request, "request") { handle in _ = Unmanaged.passUnretained(handle).retain() }
+}
+
+@_cdecl("boxretry_token_request_release") @implementation
+public func boxretry_token_request_release(_ request: OpaquePointer!) {
+    TokenRequestHandle.take(request)
+}

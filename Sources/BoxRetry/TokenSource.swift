@@ -1,0 +1,256 @@
+import CBoxRetry
+import CShims
+import CurlEngine
+import RetryCore
+
+/// `boxretry_token_source`
+final class TokenSourceHandle: Handle, HandleClass {
+    static var kind: HandleKind { .tokenSource }
+
+    let source: TokenSource
+
+    init(_ source: TokenSource) {
+        self.source = source
+        super.init(.tokenSource)
+    }
+}
+
+/// `boxretry_token`: what a source has on its shelf, so that a token at hand costs no allocation.
+final class TokenHandle: Handle, HandleClass {
+    static var kind: HandleKind { .token }
+
+    let token: AccessToken
+    /// So that the reference counts of two of them never lie in one cache line.
+    private let padding: [12 of UInt64] = .init(repeating: 0)
+
+    init(_ token: AccessToken) {
+        self.token = token
+        super.init(.token)
+    }
+
+    /// What a token is asked for; `otherwise` for NULL.
+    static func read<Value>(_ pointer: OpaquePointer?, _ otherwise: Value, _ body: (AccessToken) -> Value) -> Value {
+        var value = otherwise
+        if pointer != nil { _ = with(pointer, "token") { handle in value = body(handle.token) } }
+        return value
+    }
+}
+
+extension boxretry_token_options: SizedStruct {
+    static var defaults: boxretry_token_options {
+        let settings = TokenSettings()
+        return boxretry_token_options(
+            struct_size: MemoryLayout<boxretry_token_options>.size, context: nil, provider: nil, context_free: nil,
+            policy: nil, refresh_leeway: settings.refreshLeeway,
+            provider_timeout_ms: settings.providerTimeout / 1_000_000, fetch_timeout_ms: .max,
+            refresh_ahead_window: settings.refreshAheadWindow, serve_stale: settings.servesStale ? 1 : 0, reserved: 0,
+            clock: nil)
+    }
+
+    static var firstSize: Int { 88 }
+}
+
+extension TokenSettings {
+    /// Copies what the options of sources have in common, and checks it.
+    init(
+        policy: UnsafePointer<boxretry_token_retry_policy>?, leeway: Double, providerTimeout: Int64,
+        fetchTimeout: Int64, aheadWindow: Double, servesStale: Int32
+    ) throws(Failure) {
+        self.init()
+        retryPolicy = try TokenRetryPolicy(reading: policy)
+        refreshLeeway = leeway
+        refreshAheadWindow = aheadWindow
+        self.servesStale = servesStale != 0
+        self.providerTimeout = try Self.nanoseconds(providerTimeout, "provider_timeout_ms")
+        self.fetchTimeout = try Self.nanoseconds(fetchTimeout, "fetch_timeout_ms")
+        do throws(InvalidOption) {
+            try validate()
+        } catch {
+            throw .invalidArgument("options", error)
+        }
+    }
+
+    private static func nanoseconds(_ milliseconds: Int64, _ field: StaticString) throws(Failure) -> Int64 {
+        guard milliseconds >= 1 else {
+            throw .invalidArgument("options", field, "must be 1 or more", is: milliseconds)
+        }
+        let (nanoseconds, overflow) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
+        return overflow ? .max : nanoseconds
+    }
+}
+
+extension TokenClock {
+    init(behind pointer: OpaquePointer?) throws(Failure) {
+        guard let pointer else {
+            self = .system(systemClock)
+            return
+        }
+        self = .manual(try ClockHandle.retained(pointer, "clock").clock)
+    }
+}
+
+@_cdecl("boxretry_token_source_new") @implementation
+public func boxretry_token_source_new(
+    _ options: UnsafePointer<boxretry_token_options>!, _ out: UnsafeMutablePointer<OpaquePointer?>!
+) -> boxretry_error {
+    answer { () throws(Failure) in
+        let options = try boxretry_token_options.read(options, "options")
+        guard let callback = options.provider else { throw .invalidArgument("options", "provider", "is NULL") }
+        guard options.reserved == 0 else { throw .invalidArgument("options", "reserved", "must be 0") }
+        let settings = try TokenSettings(
+            policy: options.policy, leeway: options.refresh_leeway, providerTimeout: options.provider_timeout_ms,
+            fetchTimeout: options.fetch_timeout_ms, aheadWindow: options.refresh_ahead_window,
+            servesStale: options.serve_stale)
+        let clock = try TokenClock(behind: options.clock)
+        let out = try required(out, "out")
+        let provider = CallbackTokenProvider(callback, options.context)
+        let source = TokenSource(provider: provider, settings: settings, clock: clock) { TokenHandle($0) }
+        guard let source else { throw .outOfMemory }
+        provider.contextFree = options.context_free
+        TokenSourceHandle(source).give(to: out)
+    }
+}
+
+@_cdecl("boxretry_token_source_new_fixed") @implementation
+public func boxretry_token_source_new_fixed(
+    _ token: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<OpaquePointer?>!
+) -> boxretry_error {
+    answer { () throws(Failure) in
+        let token = try required(token, "token")
+        let bytes = UnsafeRawBufferPointer(start: token, count: shim_length(token))
+        guard let trimmed = TokenText.trimmed(bytes) else {
+            throw .invalidArgument("token", "must be 1 to 16384 bytes, each in 0x21 to 0x7E")
+        }
+        let out = try required(out, "out")
+        guard let secret = SecretBytes(trimmed),
+            let source = TokenSource(fixed: secret, clock: .system(systemClock), makeItem: { TokenHandle($0) })
+        else { throw .outOfMemory }
+        TokenSourceHandle(source).give(to: out)
+    }
+}
+
+@_cdecl("boxretry_token_source_get") @implementation
+public func boxretry_token_source_get(
+    _ source: OpaquePointer!, _ timeout_ms: Int64, _ cancel: OpaquePointer!,
+    _ out: UnsafeMutablePointer<OpaquePointer?>!
+) -> boxretry_error {
+    TokenSourceHandle.with(source, "source") { handle throws(Failure) in
+        try refuseInCallback()
+        let out = try required(out, "out")
+        if cancel == nil, timeout_ms >= 0, let item = handle.source.itemAtHand {
+            out.pointee = OpaquePointer(Unmanaged.passRetained(item).toOpaque())
+        } else {
+            // Retained: another thread may free the source meanwhile.
+            let source = handle.source
+            try get(source, timeout_ms, cancel).give(to: out)
+        }
+    }
+}
+
+@inline(never)
+private func get(_ source: TokenSource, _ timeout_ms: Int64, _ cancel: OpaquePointer?) throws(Failure) -> TokenHandle {
+    let limit = try checkedLimit(timeout_ms)
+    let cancelSwitch = try CancelHandle.cancelSwitch(behind: cancel)
+    if cancelSwitch == nil, let token = source.tokenAtHand() { return TokenHandle(token) }
+    switch source.get(until: limit, cancelSwitch: cancelSwitch) {
+    case .success(let token): return TokenHandle(token)
+    case .failure(let failure): throw .token(failure)
+    }
+}
+
+extension CancelHandle {
+    /// The switch behind a pointer that may be NULL.
+    fileprivate static func cancelSwitch(behind pointer: OpaquePointer?) throws(Failure) -> CancelSwitch? {
+        guard let pointer else { return nil }
+        return try retained(pointer, "cancel").cancelSwitch
+    }
+}
+
+@_cdecl("boxretry_token_source_get_async") @implementation
+public func boxretry_token_source_get_async(
+    _ source: OpaquePointer!, _ cancel: OpaquePointer!,
+    _ on_token: (@convention(c) (UnsafeMutableRawPointer?, boxretry_error, OpaquePointer?) -> Void)!,
+    _ context: UnsafeMutableRawPointer!
+) -> boxretry_error {
+    answer { () throws(Failure) in
+        let source = try TokenSourceHandle.retained(try required(source, "source"), "source").source
+        guard !shim_is_in_provider_of(Unmanaged.passUnretained(source).toOpaque()) else {
+            throw .inCallback("the provider of this source would wait for itself")
+        }
+        let cancelSwitch = try CancelHandle.cancelSwitch(behind: cancel)
+        let onToken = try required(on_token, "on_token")
+        let context = context
+        let deliver: (TokenResult) -> Void = { result in
+            shim_callback_enter()
+            switch result {
+            case .success(let token):
+                var pointer: OpaquePointer?
+                TokenHandle(token).give(to: &pointer)
+                onToken(context, boxretry_error(BOXRETRY_OK), pointer)
+            case .failure(let failure): onToken(context, Failure.token(failure).error, nil)
+            }
+            shim_callback_leave()
+        }
+        let waiter = TokenWaiter(source: source, cancelSwitch: cancelSwitch, delivery: .callback(deliver))
+        if let result = source.token(for: waiter) { deliver(result) }
+    }
+}
+
+@_cdecl("boxretry_token_source_invalidate") @implementation
+public func boxretry_token_source_invalidate(
+    _ source: OpaquePointer!, _ token: UnsafePointer<CChar>!
+) -> boxretry_error {
+    TokenSourceHandle.with(source, "source") { handle throws(Failure) in
+        let token = try required(token, "token")
+        handle.source.invalidate(UnsafeRawBufferPointer(start: token, count: shim_length(token)))
+    }
+}
+
+@_cdecl("boxretry_token_source_invalidate_generation") @implementation
+public func boxretry_token_source_invalidate_generation(
+    _ source: OpaquePointer!, _ generation: UInt64
+) -> boxretry_error {
+    TokenSourceHandle.with(source, "source") { handle in handle.source.invalidate(generation: generation) }
+}
+
+@_cdecl("boxretry_token_source_clear") @implementation
+public func boxretry_token_source_clear(_ source: OpaquePointer!) -> boxretry_error {
+    TokenSourceHandle.with(source, "source") { handle in handle.source.clear() }
+}
+
+@_cdecl("boxretry_token_source_free") @implementation
+public func boxretry_token_source_free(_ source: OpaquePointer!) {
+    TokenSourceHandle.take(source) { $0.source.close() }
+}
+
+@_cdecl("boxretry_token_bytes") @implementation
+public func boxretry_token_bytes(_ token: OpaquePointer!) -> UnsafePointer<CChar>! {
+    TokenHandle.read(token, StaticString("").cString) { $0.secret.start }
+}
+
+@_cdecl("boxretry_token_length") @implementation
+public func boxretry_token_length(_ token: OpaquePointer!) -> Int {
+    TokenHandle.read(token, 0) { $0.secret.count }
+}
+
+@_cdecl("boxretry_token_generation") @implementation
+public func boxretry_token_generation(_ token: OpaquePointer!) -> UInt64 {
+    TokenHandle.read(token, 0) { $0.generation }
+}
+
+@_cdecl("boxretry_token_expires_in") @implementation
+public func boxretry_token_expires_in(_ token: OpaquePointer!) -> Double {
+    TokenHandle.read(token, 0) { $0.secondsLeft }
+}
+
+@_cdecl("boxretry_token_free") @implementation
+public func boxretry_token_free(_ token: OpaquePointer!) {
+    TokenHandle.take(token)
+}
+
+@_cdecl("boxretry_token_options_init") @implementation
+public func boxretry_token_options_init(
+    _ options: UnsafeMutablePointer<boxretry_token_options>!, _ struct_size: Int
+) -> boxretry_error {
+    answer { () throws(Failure) in try boxretry_token_options.initialize(options, "options", structSize: struct_size) }
+}

@@ -1,0 +1,54 @@
+import RetryCore
+
+/// A token as those who asked for it have it. Never changes.
+public final class AccessToken {
+    public let secret: SecretBytes
+    /// By which it is known where it must not be shown (T1).
+    public let generation: UInt64
+    private let life: TokenLife
+    private let clock: TokenClock
+
+    init(_ held: TokenMachine<SecretBytes, TokenWaiter>.Held, clock: TokenClock) {
+        secret = held.token
+        generation = held.generation
+        life = held.life
+        self.clock = clock
+    }
+
+    /// Seconds that are left of its life; 0 if it is over.
+    public var secondsLeft: Double { life.left(at: clock.boottime) }
+}
+
+/// What a token source goes by.
+public enum TokenClock {
+    case system(SystemClock)
+    case manual(SharedManualClock)
+
+    var isSystem: Bool {
+        switch self {
+        case .system: true
+        case .manual: false
+        }
+    }
+
+    var boottime: Instant {
+        switch self {
+        case .system(let clock): clock.boottime
+        case .manual(let clock): clock.boottime
+        }
+    }
+
+    var monotonic: Instant {
+        switch self {
+        case .system(let clock): clock.monotonic
+        case .manual(let clock): clock.monotonic
+        }
+    }
+
+    var moment: TokenMoment {
+        switch self {
+        case .system(let clock): TokenMoment(clock)
+        case .manual(let clock): TokenMoment(clock)
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import CShims
+import RetryCore
+
+/// Gets tokens from an HTTP token endpoint (T12): one POST for each, by an engine of its own. Neither a redirect nor a 401 is
+/// followed up, and nothing is retried here: that is the source's to do.
+public final class TokenEndpoint: TokenProvider {
+    public struct Settings {
+        public var form = SecretForm()
+        /// Sent with the form, and replaced by what the endpoint gives in its place.
+        public var refreshToken: SecretBytes?
+        /// The endpoint has given another refresh token.
+        public var onRefreshToken: ((SecretBytes) -> Void)?
+        public var engine = EngineSettings()
+        public var call = CallSettings()
+
+        public init() {}
+    }
+
+    /// The request, but for its body.
+    private let blank: RequestCopy
+    private let place: shim_url
+    private let settings: Settings
+    private let engine: Engine
+    private let strategy: BoxRetryStrategy
+
+    /// Guards what follows.
+    private let monitor: OpaquePointer
+    private var refreshToken: SecretBytes?
+
+    /// `url` and `headers` have been checked, and are copied.
+    public init(
+        url: UnsafePointer<CChar>, headers: HeaderList, place: shim_url, settings: Settings
+    ) throws(Engine.SetupFailure) {
+        guard let headers = Self.withOwnHeaders(headers) else { throw .outOfMemory }
+        let blank = RequestCopy(
+            method: StaticString("POST").pointer, url: url, place: place, headers: headers, body: .none, isUnsafe: true)
+        guard let blank, let monitor = shim_monitor_new() else { throw .outOfMemory }
+        var engineSettings = settings.engine
+        // One call at a time, and one that is late.
+        engineSettings.maxTransfers = 2
+        do {
+            engine = try Engine(settings: engineSettings, clock: SystemClock())
+        } catch {
+            shim_monitor_free(monitor)
+            throw error
+        }
+        self.blank = blank
+        self.place = place
+        self.settings = settings
+        self.monitor = monitor
+        refreshToken = settings.refreshToken
+        var once = BoxRetryOptions()
+        once.maxAttempts = 0
+        once.maxRetriesOnException = 0
+        strategy = BoxRetryStrategy(checked: once)
+    }
+
+    /// Nil if there is no memory.
+    private static func withOwnHeaders(_ list: HeaderList) -> OwnedHeaders? {
+        guard let headers = OwnedHeaders(copying: list) else { return nil }
+        let own: [(StaticString, StaticString)] = [
+            ("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json"),
+        ]
+        for (name, value) in own where list.firstValue(of: name.pointer) == nil {
+            guard headers.append(name.pointer, value.pointer) else { return nil }
+        }
+        return headers
+    }
+
+    deinit {
+        engine.close()
+        shim_monitor_free(monitor)
+    }
+
+    /// Does not wait: the engine has a loop.
+    public var mayBlock: Bool { false }
+
+    public func provide(_ request: TokenRequest) {
+        guard let body = makeBody(), let bytes = shim_copy_bytes(body.bytes.baseAddress, body.count) else {
+            return fail(request, "there is no memory for the request")
+        }
+        guard let headers = OwnedHeaders(copying: blank.headers),
+            let copy = RequestCopy(
+                method: blank.method, url: blank.url, place: place, headers: headers,
+                body: .memory(bytes, count: body.count, isCopy: true), isUnsafe: true)
+        else {
+            shim_wipe(bytes, body.count)
+            shim_free(bytes)
+            return fail(request, "there is no memory for the request")
+        }
+        var callSettings = settings.call
+        callSettings.maxTotalAttempts = 1
+        callSettings.maxRedirects = 0
+        callSettings.bodyLimit = JSONObject.maximumSize
+        callSettings.errorBodyLimit = JSONObject.maximumSize
+        let call = Call(
+            engine: engine, request: copy, strategy: strategy, settings: callSettings,
+            delivery: .callback { [self] call in
+                call.request.wipeBody()
+                if let result = engine.takeResult(of: call) { ended(result, request) }
+            }, cancelSwitch: nil, userPointer: nil)
+        guard engine.submit(call) != .begun else { return }
+        copy.wipeBody()
+        fail(request, "the request could not be begun")
+    }
+
+    private func makeBody() -> SecretBytes? {
+        var form = settings.form
+        if let refreshToken = locked({ self.refreshToken }) {
+            guard form.append("refresh_token", refreshToken) else { return nil }
+        }
+        return form.encoded()
+    }
+
+    private func ended(_ result: CallResult, _ request: TokenRequest) {
+        defer { result.wipeBody() }
+        switch result.ending {
+        case .response: answered(TokenEndpointAnswer(status: result.status, body: result.body), request)
+        case .exception, .deadline: fail(request, "no answer came", isRetryable: true)
+        case .local(.responseTooLarge): fail(request, "the answer is too long")
+        case .local, .cancelled, .callbackFailed: fail(request, "the request could not be made")
+        }
+    }
+
+    private func answered(_ answer: TokenEndpointAnswer, _ request: TokenRequest) {
+        switch answer {
+        case .failure(let text, let isRetryable): _ = request.fail(.failed(text), isRetryable: isRetryable)
+        case .token(let token, let life, let refreshToken):
+            // First of all: the old one may have been used up, even if nobody waits for the new token any more.
+            if let refreshToken { rotate(refreshToken) }
+            guard let token else {
+                _ = request.succeed(UnsafeRawBufferPointer(start: nil, count: 0), life: life)
+                return
+            }
+            guard let secret = SecretBytes(token), request.succeed(secret.bytes, life: life) != .outOfMemory else {
+                return fail(request, "there is no memory for the token")
+            }
+        }
+    }
+
+    private func rotate(_ string: JSONString) {
+        guard let new = SecretBytes(string), new.count > 0 else { return }
+        let isRotated = locked {
+            guard let old = refreshToken, !old.equals(new.bytes) else { return false }
+            refreshToken = new
+            return true
+        }
+        if isRotated { settings.onRefreshToken?(new) }
+    }
+
+    private func fail(_ request: TokenRequest, _ text: StaticString, isRetryable: Bool = false) {
+        _ = request.fail(.failed(ProviderText(text.pointer)), isRetryable: isRetryable)
+    }
+
+    private func locked<Result>(_ body: () -> Result) -> Result {
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        return body()
+    }
+}
+
+extension StaticString {
+    fileprivate var pointer: UnsafePointer<CChar> { UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self) }
+}
+
+extension RequestCopy {
+    /// The call has ended: nobody reads the body any more, and there are secrets in it (T1).
+    fileprivate func wipeBody() {
+        if case .memory(let bytes, let count, _) = body { shim_wipe(UnsafeMutableRawPointer(mutating: bytes), count) }
+    }
+}
+
+extension CallResult {
+    /// Nobody else has this result, and there is a token in it (T1).
+    fileprivate func wipeBody() {
+        shim_wipe(UnsafeMutableRawPointer(mutating: body.baseAddress), body.count)
+    }
+}

@@ -1,0 +1,52 @@
+import RetryCore
+
+/// One call of a provider, which is to be answered exactly once (T4). Any thread.
+public final class TokenRequest {
+    public let source: TokenSource
+    private let call: UInt64
+
+    init(source: TokenSource, call: UInt64) {
+        self.source = source
+        self.call = call
+    }
+
+    public enum Taken {
+        case taken
+        /// It was answered before, or has timed out, or its source was freed.
+        case refused
+        case outOfMemory
+    }
+
+    /// The bytes are copied; what cannot be a token is judged by T6.
+    public func succeed(_ bytes: UnsafeRawBufferPointer, life: Double) -> Taken {
+        guard let trimmed = TokenText.trimmed(bytes) else { return taken(source.answered(call, nil, life: life)) }
+        guard let token = SecretBytes(trimmed) else { return .outOfMemory }
+        return taken(source.answered(call, token, life: life))
+    }
+
+    public func fail(_ failure: ProviderFailure, isRetryable: Bool) -> Taken {
+        taken(source.failed(call, failure, isRetryable: isRetryable))
+    }
+
+    private func taken(_ isTaken: Bool) -> Taken { isTaken ? .taken : .refused }
+}
+
+/// Gets tokens. Called once for each token that is needed, never twice at once by one source (T3).
+public protocol TokenProvider: AnyObject {
+    /// Whether `provide` may block: then each call has a thread of its own.
+    var mayBlock: Bool { get }
+
+    /// Answers the request, now or later.
+    func provide(_ request: TokenRequest)
+}
+
+/// For a fixed token: there is no other (T12).
+public final class NoTokenProvider: TokenProvider {
+    public init() {}
+
+    public var mayBlock: Bool { false }
+
+    public func provide(_ request: TokenRequest) {
+        _ = request.fail(.notRenewable, isRetryable: false)
+    }
+}

@@ -1,0 +1,304 @@
+import CShims
+import RetryCore
+
+/// Hands out the one token that everybody shares, and sees to it that there is one (T). Any thread.
+///
+/// The state machine decides; here are its lock, its threads and its clock. While a fetch runs, the source has a thread of
+/// its own for timers and callbacks; a provider that may block has another one for each of its calls. Nothing is called
+/// with the lock held.
+public final class TokenSource {
+    typealias Machine = TokenMachine<SecretBytes, TokenWaiter>
+
+    public let clock: TokenClock
+    private let provider: any TokenProvider
+    private let shelf = TokenShelf()
+    /// Makes what lies on the shelf.
+    private let makeItem: (AccessToken) -> AnyObject
+
+    /// Guards what follows, and wakes the source's thread.
+    private let monitor: OpaquePointer
+    private var machine: Machine
+    private var hasThread = false
+    /// Who is to be told on the source's thread, in this order.
+    private var outbox: [(TokenWaiter, TokenResult)] = []
+
+    /// Nil if there is no memory.
+    public convenience init?(
+        provider: any TokenProvider, settings: TokenSettings, clock: TokenClock,
+        makeItem: @escaping (AccessToken) -> AnyObject
+    ) {
+        let machine = Machine(settings: settings, random: SplitMix64(state: shim_next_random_state()))
+        self.init(machine, provider: provider, clock: clock, makeItem: makeItem)
+    }
+
+    /// With a token that is never renewed.
+    public convenience init?(
+        fixed token: SecretBytes, clock: TokenClock, makeItem: @escaping (AccessToken) -> AnyObject
+    ) {
+        let machine = Machine(fixed: token, settings: TokenSettings(), at: clock.moment)
+        self.init(machine, provider: NoTokenProvider(), clock: clock, makeItem: makeItem)
+    }
+
+    private init?(
+        _ machine: Machine, provider: any TokenProvider, clock: TokenClock,
+        makeItem: @escaping (AccessToken) -> AnyObject
+    ) {
+        guard let monitor = shim_monitor_new() else { return nil }
+        self.monitor = monitor
+        self.machine = machine
+        self.provider = provider
+        self.clock = clock
+        self.makeItem = makeItem
+    }
+
+    deinit {
+        shim_monitor_free(monitor)
+    }
+
+    // MARK: - For those who need a token
+
+    /// The token, if there is one at hand, as `makeItem` made it: as quick as can be.
+    @inline(__always)
+    public var itemAtHand: AnyObject? { shelf.read() }
+
+    /// The token, if there is one at hand. Nobody waits.
+    public func tokenAtHand() -> AccessToken? {
+        var token: AccessToken?
+        update { machine, moment in
+            let (held, actions) = machine.read(at: moment)
+            token = held.map { AccessToken($0, clock: clock) }
+            return actions
+        }
+        return token
+    }
+
+    /// How it ended, if it did at once; else nil: the waiter will be told.
+    public func token(for waiter: TokenWaiter) -> TokenResult? {
+        // Before it asks, so that there is no end that the switch does not know of.
+        waiter.cancelSwitch?.add(waiter)
+        if waiter.cancelSwitch?.isTriggered == true { return .failure(.cancelled) }
+        if let result = ask(waiter) {
+            waiter.cancelSwitch?.remove(waiter)
+            return result
+        }
+        // A cancel that came while it asked has found nobody.
+        if waiter.cancelSwitch?.isTriggered == true { cancel(waiter) }
+        return nil
+    }
+
+    private func ask(_ waiter: TokenWaiter) -> TokenResult? {
+        var result: TokenResult?
+        update { machine, moment in
+            let (answer, actions) = machine.asked(by: waiter, at: moment)
+            switch answer {
+            case .token(let held): result = .success(AccessToken(held, clock: clock))
+            case .waiting(let ticket): waiter.ticket = ticket
+            case .closed: result = .failure(.source(.closed))
+            }
+            return actions
+        }
+        return result
+    }
+
+    /// The token; waits for it until that time of CLOCK_MONOTONIC, in nanoseconds, has come.
+    public func get(until limit: Int64, cancelSwitch: CancelSwitch?) -> TokenResult {
+        guard let told = Waiter() else { return .failure(.outOfMemory) }
+        let waiter = TokenWaiter(source: self, cancelSwitch: cancelSwitch, delivery: .thread(told))
+        if let result = token(for: waiter) { return result }
+        if !told.wait(until: limit) {
+            if leave(waiter) {
+                waiter.finish(.failure(.timedOut))
+            } else {
+                _ = told.wait(until: .max)  // The result is on its way.
+            }
+        }
+        return waiter.result
+    }
+
+    /// Ends the wait of one waiter; the fetch goes on (T9). Nothing happens if it has had its end.
+    public func cancel(_ waiter: TokenWaiter) {
+        guard leave(waiter) else { return }
+        tell([waiter], .failure(.cancelled))
+    }
+
+    /// False if the waiter has been told, or will be.
+    private func leave(_ waiter: TokenWaiter) -> Bool {
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        return machine.left(ticket: waiter.ticket)
+    }
+
+    // MARK: - For those who know that a token is bad
+
+    public func invalidate(generation: UInt64) {
+        update { machine, _ in
+            machine.invalidated(generation: generation)
+            return []
+        }
+    }
+
+    public func invalidate(_ token: UnsafeRawBufferPointer) {
+        update { machine, _ in
+            if let held = machine.current, held.token.equals(token) { machine.invalidated(generation: held.generation) }
+            return []
+        }
+    }
+
+    public func clear() {
+        update { machine, _ in
+            machine.cleared()
+            return []
+        }
+    }
+
+    /// Ends all waits, and drops the token (T10). A provider that is still at work finishes into nothing.
+    public func close() {
+        update { machine, _ in machine.freed() }
+    }
+
+    // MARK: - For providers
+
+    func answered(_ call: UInt64, _ token: SecretBytes?, life: Double) -> Bool {
+        var isTaken = false
+        update { machine, moment in
+            let actions = machine.answered(call, token, life: life, at: moment)
+            isTaken = actions != nil
+            return actions ?? []
+        }
+        return isTaken
+    }
+
+    func failed(_ call: UInt64, _ failure: ProviderFailure, isRetryable: Bool) -> Bool {
+        var isTaken = false
+        update { machine, moment in
+            let actions = machine.failed(call, failure, isRetryable: isRetryable, at: moment)
+            isTaken = actions != nil
+            return actions ?? []
+        }
+        return isTaken
+    }
+
+    // MARK: - Events and actions
+
+    private func update(_ event: (inout Machine, TokenMoment) -> [Machine.Action]) {
+        let moment = clock.moment
+        shim_monitor_lock(monitor)
+        let actions = event(&machine, moment)
+        settle(at: moment)
+        shim_monitor_unlock(monitor)
+        perform(actions)
+    }
+
+    /// With the lock held: shows the readers what there is now, and sees to it that the timer is waited for.
+    private func settle(at moment: TokenMoment) {
+        if let held = machine.current, clock.isSystem,
+            machine.readableUntil.nanoseconds >= moment.boottime.nanoseconds + TokenShelf.leastTime
+        {
+            let token = AccessToken(held, clock: clock)
+            shelf.put(generation: held.generation) { makeItem(token) }
+        } else {
+            shelf.clear()
+        }
+        if machine.nextTimer != nil || !outbox.isEmpty { startThread() }
+        if hasThread { shim_monitor_wake_all(monitor) }
+    }
+
+    private func perform(_ actions: [Machine.Action]) {
+        for action in actions {
+            switch action {
+            case .call(let call): callProvider(TokenRequest(source: self, call: call), call)
+            case .wake(let waiters, .token(let held)): tell(waiters, .success(AccessToken(held, clock: clock)))
+            case .wake(let waiters, .failure(let failure)): tell(waiters, .failure(.source(failure)))
+            }
+        }
+    }
+
+    private func callProvider(_ request: TokenRequest, _ call: UInt64) {
+        guard provider.mayBlock else { return provider.provide(request) }
+        let context = Unmanaged.passRetained(request)
+        let isStarted = shim_thread_start(
+            { context in
+                guard let context else { return }
+                let request = Unmanaged<TokenRequest>.fromOpaque(context).takeRetainedValue()
+                request.source.provider.provide(request)
+            }, context.toOpaque())
+        guard !isStarted else { return }
+        context.release()
+        update { machine, moment in machine.couldNotCall(call, at: moment) }
+    }
+
+    /// Tells waiters, in this order: each in its own way.
+    private func tell(_ waiters: [TokenWaiter], _ result: TokenResult) {
+        for waiter in waiters {
+            if case .callback = waiter.delivery, post(waiter, result) { continue }
+            waiter.finish(result)
+        }
+    }
+
+    // MARK: - The source's thread
+
+    /// False if there is no thread to do it.
+    private func post(_ waiter: TokenWaiter, _ result: TokenResult) -> Bool {
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        guard startThread() else { return false }
+        outbox.append((waiter, result))
+        shim_monitor_wake_all(monitor)
+        return true
+    }
+
+    /// With the lock held. False if no thread can be had: then nothing that takes too long is ended.
+    @discardableResult
+    private func startThread() -> Bool {
+        if hasThread { return true }
+        let context = Unmanaged.passRetained(self)
+        hasThread = shim_thread_start(
+            { context in
+                guard let context else { return }
+                Unmanaged<TokenSource>.fromOpaque(context).takeRetainedValue().runThread()
+            }, context.toOpaque())
+        if !hasThread { context.release() }
+        return hasThread
+    }
+
+    private func runThread() {
+        shim_monitor_lock(monitor)
+        while true {
+            if !outbox.isEmpty {
+                let batch = outbox
+                outbox = []
+                shim_monitor_unlock(monitor)
+                for (waiter, result) in batch { waiter.finish(result) }
+                shim_monitor_lock(monitor)
+            } else if let due = machine.nextTimer {
+                guard clock.monotonic.nanoseconds < due.nanoseconds else {
+                    shim_monitor_unlock(monitor)
+                    update { machine, moment in machine.timePassed(at: moment) }
+                    shim_monitor_lock(monitor)
+                    continue
+                }
+                wait(until: due)
+            } else {
+                break
+            }
+        }
+        hasThread = false
+        shim_monitor_unlock(monitor)
+    }
+
+    /// With the lock held: until that time has come, or something happens.
+    private func wait(until due: Instant) {
+        switch clock {
+        case .system: _ = shim_monitor_wait_until(monitor, due.nanoseconds)
+        case .manual(let clock):
+            let alarm = SharedManualClock.Alarm(at: due.nanoseconds) { [self] in
+                shim_monitor_lock(monitor)
+                shim_monitor_wake_all(monitor)
+                shim_monitor_unlock(monitor)
+            }
+            guard clock.set(alarm) else { return }
+            _ = shim_monitor_wait_until(monitor, .max)
+            clock.remove(alarm)
+        }
+    }
+}

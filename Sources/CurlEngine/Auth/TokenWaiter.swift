@@ -1,0 +1,50 @@
+import CShims
+import RetryCore
+
+/// Somebody who waits for a token, and is told once how that ended (T9).
+public final class TokenWaiter {
+    let source: TokenSource
+    let delivery: Delivery
+    /// Ends the wait.
+    let cancelSwitch: CancelSwitch?
+    /// By which the waiter leaves; 0 until it waits. Guarded by the source's lock.
+    var ticket: UInt64 = 0
+    /// Written before the waiter is told.
+    private(set) var result = TokenResult.failure(.source(.closed))
+
+    /// How the waiter is told.
+    public enum Delivery {
+        /// Wakes a thread.
+        case thread(Waiter)
+        /// Called on the source's own thread, or on the one that asked if no other can be had. It must not block.
+        case callback((TokenResult) -> Void)
+        /// Called at once, on whatever thread it happens, outside every lock. It must neither block nor call foreign code:
+        /// an engine takes it as a command.
+        case atOnce((TokenResult) -> Void)
+    }
+
+    public init(source: TokenSource, cancelSwitch: CancelSwitch?, delivery: Delivery) {
+        self.source = source
+        self.cancelSwitch = cancelSwitch
+        self.delivery = delivery
+    }
+
+    func finish(_ result: TokenResult) {
+        self.result = result
+        cancelSwitch?.remove(self)
+        switch delivery {
+        case .thread(let waiter): waiter.tell()
+        case .callback(let body), .atOnce(let body): body(result)
+        }
+    }
+}
+
+public typealias TokenResult = Result<AccessToken, TokenWaitFailure>
+
+/// Why somebody who waited has no token.
+public enum TokenWaitFailure: Error {
+    case source(TokenFailure)
+    case cancelled
+    case timedOut
+    case outOfMemory
+}

@@ -1,0 +1,162 @@
+/// A JSON document that is an object: its members that are strings or numbers, and nothing of the rest (T12, R1).
+///
+/// Of two members of the same name the last one counts.
+public struct JSONObject {
+    /// Bytes; a larger document is none.
+    public static let maximumSize = 65_536
+
+    private let bytes: UnsafeRawBufferPointer
+
+    public enum Value {
+        case string(JSONString)
+        case number(Double)
+        /// true, false, null, an array or an object.
+        case other
+    }
+
+    /// Borrows the bytes; nil if they are no well-formed object, or too large, or nested too deeply.
+    public init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count <= Self.maximumSize else { return nil }
+        self.bytes = bytes
+        var isWhole = false
+        forEachMember { _, _ in
+        } atEnd: {
+            isWhole = true
+        }
+        guard isWhole else { return nil }
+    }
+
+    /// The value of the member of that name; nil if there is none.
+    public func member(_ name: StaticString) -> Value? {
+        var found: Value?
+        forEachMember { key, value in
+            guard key.equals(name) else { return }
+            switch value {
+            case .string(let range): found = .string(JSONString(UnsafeRawBufferPointer(rebasing: bytes[range])))
+            case .number(let range): found = .number(number(range))
+            case .other: found = .other
+            }
+        } atEnd: {
+        }
+        return found
+    }
+
+    private func number(_ range: Range<Int>) -> Double {
+        guard let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return .nan }
+        var text = ByteCursor(start: start + range.lowerBound, count: range.count)
+        let isNegative = text.take(UInt8(ascii: "-"))
+        let value = DecimalNumber.parse(text) ?? .nan
+        return isNegative ? -value : value
+    }
+
+    /// Calls `body` with each member, and `atEnd` if all of it was well-formed.
+    private func forEachMember(_ body: (JSONString, JSONScanner.Value) -> Void, atEnd: () -> Void) {
+        var scanner = JSONScanner(bytes)
+        scanner.skipWhiteSpace()
+        guard scanner.take(UInt8(ascii: "{")) else { return }
+        scanner.skipWhiteSpace()
+        if !scanner.take(UInt8(ascii: "}")) {
+            repeat {
+                scanner.skipWhiteSpace()
+                guard let name = scanner.takeName() else { return }
+                scanner.skipWhiteSpace()
+                guard let value = scanner.takeValue() else { return }
+                body(JSONString(UnsafeRawBufferPointer(rebasing: bytes[name])), value)
+                scanner.skipWhiteSpace()
+            } while scanner.take(UInt8(ascii: ","))
+            guard scanner.take(UInt8(ascii: "}")) else { return }
+        }
+        scanner.skipWhiteSpace()
+        if scanner.isAtEnd { atEnd() }
+    }
+}
+
+/// A string of a JSON document that is known to be well-formed, as it stands there: between its quotes.
+public struct JSONString {
+    private let raw: UnsafeRawBufferPointer
+
+    init(_ raw: UnsafeRawBufferPointer) {
+        self.raw = raw
+    }
+
+    /// Gives each byte of the string, in UTF-8, to `body`.
+    public func forEachByte(_ body: (UInt8) -> Void) {
+        var index = 0
+        while index < raw.count {
+            let byte = raw[index]
+            index += 1
+            guard byte == UInt8(ascii: "\\") else {
+                body(byte)
+                continue
+            }
+            let escape = raw[index]
+            index += 1
+            switch escape {
+            case UInt8(ascii: "b"): body(0x08)
+            case UInt8(ascii: "f"): body(0x0C)
+            case UInt8(ascii: "n"): body(0x0A)
+            case UInt8(ascii: "r"): body(0x0D)
+            case UInt8(ascii: "t"): body(0x09)
+            case UInt8(ascii: "u"):
+                var scalar = UInt32(unit(at: index))
+                index += 4
+                if scalar & 0xFC00 == 0xD800 {
+                    scalar = 0x10000 + (scalar & 0x3FF) << 10 + (UInt32(unit(at: index + 2)) & 0x3FF)
+                    index += 6
+                }
+                encode(scalar, body)
+            default: body(escape)
+            }
+        }
+    }
+
+    public var count: Int {
+        var count = 0
+        forEachByte { _ in count += 1 }
+        return count
+    }
+
+    public func equals(_ text: StaticString) -> Bool {
+        var position = 0
+        var isEqual = true
+        forEachByte { byte in
+            if position >= text.utf8CodeUnitCount || text.utf8Start[position] != byte { isEqual = false }
+            position += 1
+        }
+        return isEqual && position == text.utf8CodeUnitCount
+    }
+
+    private func unit(at index: Int) -> UInt16 {
+        var unit: UInt16 = 0
+        for offset in 0..<4 { unit = unit << 4 | UInt16(Self.hexadecimalDigit(raw[index + offset]) ?? 0) }
+        return unit
+    }
+
+    private func encode(_ scalar: UInt32, _ body: (UInt8) -> Void) {
+        func tail(_ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: 0x80 | (scalar >> shift) & 0x3F) }
+        switch scalar {
+        case 0..<0x80: body(UInt8(truncatingIfNeeded: scalar))
+        case 0x80..<0x800:
+            body(UInt8(truncatingIfNeeded: 0xC0 | scalar >> 6))
+            body(tail(0))
+        case 0x800..<0x10000:
+            body(UInt8(truncatingIfNeeded: 0xE0 | scalar >> 12))
+            body(tail(6))
+            body(tail(0))
+        default:
+            body(UInt8(truncatingIfNeeded: 0xF0 | scalar >> 18))
+            body(tail(12))
+            body(tail(6))
+            body(tail(0))
+        }
+    }
+
+    static func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,89 @@
+/// What a token endpoint has answered (T12).
+public enum TokenEndpointAnswer {
+    /// A token as it stands in the document, and its life in seconds; whether they can be used is for T6 to say.
+    case token(JSONString?, life: Double, refreshToken: JSONString?)
+    case failure(text: ProviderText, isRetryable: Bool)
+
+    public init(status: Int32, body: UnsafeRawBufferPointer) {
+        let object = JSONObject(body)
+        guard (200...299).contains(status) else {
+            let isRetryable = status == 408 || status == 429 || status >= 500
+            self = .failure(text: Self.text(status, object), isRetryable: isRetryable)
+            return
+        }
+        guard let object else {
+            self = .failure(text: Self.text("the answer is no JSON object"), isRetryable: false)
+            return
+        }
+        guard object.member("error") == nil else {
+            self = .failure(text: Self.text(status, object), isRetryable: false)
+            return
+        }
+        self = .token(
+            Self.string(object.member("access_token") ?? object.member("token")),
+            life: Self.seconds(object.member("expires_in") ?? object.member("expiresIn")),
+            refreshToken: Self.string(object.member("refresh_token")))
+    }
+
+    private static func string(_ value: JSONObject.Value?) -> JSONString? {
+        if case .string(let string) = value { string } else { nil }
+    }
+
+    /// A number, or a string that is one; NaN if it is neither.
+    private static func seconds(_ value: JSONObject.Value?) -> Double {
+        switch value {
+        case .number(let number): return number
+        case .string(let string):
+            guard string.count <= 32 else { return .nan }
+            var digits: [32 of UInt8] = .init(repeating: 0)
+            var count = 0
+            string.forEachByte { byte in
+                digits[count] = byte
+                count += 1
+            }
+            return digits.span.withUnsafeBufferPointer { bytes in
+                guard let start = bytes.baseAddress else { return .nan }
+                return DecimalNumber.parse(ByteCursor(start: start, count: count).trimmed()) ?? .nan
+            }
+        case .other, nil: return .nan
+        }
+    }
+
+    /// `status 400: invalid_grant`: the error code, if it is one, and nothing else that the server says: no secret.
+    private static func text(_ status: Int32, _ object: JSONObject?) -> ProviderText {
+        var text: [CChar] = []
+        append("status ", &text)
+        let digits = [status / 100 % 10, status / 10 % 10, status % 10]
+        for digit in digits { text.append(CChar(truncatingIfNeeded: 0x30 + digit)) }
+        if let code = string(object?.member("error")), isCode(code) {
+            append(": ", &text)
+            code.forEachByte { text.append(CChar(bitPattern: $0)) }
+        }
+        text.append(0)
+        return text.withUnsafeBufferPointer { ProviderText($0.baseAddress) }
+    }
+
+    private static func text(_ text: StaticString) -> ProviderText {
+        ProviderText(UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self))
+    }
+
+    private static func append(_ part: StaticString, _ text: inout [CChar]) {
+        for index in 0..<part.utf8CodeUnitCount { text.append(CChar(bitPattern: part.utf8Start[index])) }
+    }
+
+    /// A short word, as OAuth's error codes are.
+    private static func isCode(_ code: JSONString) -> Bool {
+        var isCode = true
+        var count = 0
+        code.forEachByte { byte in
+            count += 1
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                break
+            default: isCode = false
+            }
+        }
+        return isCode && (1...64).contains(count)
+    }
+}

@@ -1,0 +1,65 @@
+/// Why there is no token.
+public enum TokenFailure: Error, Equatable {
+    /// The provider's token is empty, too long, or has a byte that no header may have (T6).
+    case invalidToken
+    /// Its life is no number, or too short (T6).
+    case invalidExpiration
+    /// The provider has failed for good, or often enough.
+    case provider(ProviderFailure, attempts: Int32)
+    /// The source has been freed (T10).
+    case closed
+    /// No thread can be had to call the provider.
+    case exhausted
+}
+
+/// How a call of the provider ended without a token.
+public enum ProviderFailure: Equatable, Sendable {
+    case failed(ProviderText)
+    /// By the provider, which is no caller's cancel (T4).
+    case cancelled
+    /// It returned, or let go of its request, without an answer.
+    case unanswered
+    /// `providerTimeout` has passed.
+    case timedOut
+    /// `fetchTimeout` has passed.
+    case fetchTimedOut
+    /// There is no way to get another token: it is a fixed one.
+    case notRenewable
+}
+
+/// What a provider has to say of its failure: a short text that ends in NUL, without control characters.
+public struct ProviderText: Equatable, Sendable {
+    public static let maximumLength = 160
+
+    private var bytes: [CChar]
+
+    /// NULL and an empty text are none.
+    public init(_ text: UnsafePointer<CChar>?) {
+        bytes = []
+        guard let text else { return }
+        var cursor = ByteCursor(cString: text)
+        while !cursor.isAtEnd, bytes.count < Self.maximumLength {
+            let byte = cursor.next()
+            bytes.append(CChar(bitPattern: byte < 0x20 || byte == 0x7F ? UInt8(ascii: " ") : byte))
+        }
+        dropIncompleteCharacter()
+        bytes.append(0)
+    }
+
+    public static var none: ProviderText { ProviderText(nil) }
+
+    public var isEmpty: Bool { bytes.count <= 1 }
+
+    public func withCString<Result>(_ body: (UnsafePointer<CChar>?) -> Result) -> Result {
+        bytes.withUnsafeBufferPointer { body($0.baseAddress) }
+    }
+
+    /// A text that was cut may end in the middle of a character of UTF-8.
+    private mutating func dropIncompleteCharacter() {
+        guard bytes.count == Self.maximumLength else { return }
+        while let last = bytes.last, UInt8(bitPattern: last) >= 0x80 {
+            bytes.removeLast()
+            if UInt8(bitPattern: last) >= 0xC0 { break }
+        }
+    }
+}

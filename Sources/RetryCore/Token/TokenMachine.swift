@@ -1,0 +1,297 @@
+/// A token source as events in and actions out. It calls nobody and waits for nothing itself.
+///
+/// ```
+///            asked             failed, and may be asked again
+///  resting ────────► calling ────────────────────────────────► waiting
+///     ▲                │  ▲                                        │
+///     └──── ended ◄────┘  └──────────────── timePassed ◄───────────┘
+/// ```
+///
+/// At most one call of the provider is under way (T3). Each has a number, and an answer to any other is refused (T4). A call
+/// that began before a `clear` is outdated (T8): who came before it still gets its result, but nobody else does, and nothing
+/// of it is kept; who comes after it waits for the next call.
+public struct TokenMachine<Token, Waiter> {
+    public enum Action {
+        /// Call the provider; the answer is to come with this number.
+        case call(UInt64)
+        /// The result has been stored; tell it to these, in this order.
+        case wake([Waiter], Ending)
+    }
+
+    public enum Ending {
+        case token(Held)
+        case failure(TokenFailure)
+    }
+
+    /// A token that a provider has given.
+    public struct Held {
+        public let token: Token
+        /// Tells tokens apart without showing them (T1); from 1, in the order in which they came.
+        public let generation: UInt64
+        public fileprivate(set) var life: TokenLife
+        /// From this moment on it is renewed ahead (T11).
+        fileprivate var renewAt: Instant
+    }
+
+    public enum Answer {
+        case token(Held)
+        /// Will be woken, unless it leaves with this ticket.
+        case waiting(ticket: UInt64)
+        case closed
+    }
+
+    private let settings: TokenSettings
+    private var random: SplitMix64
+    private var held: Held?
+    private var fetch: Fetch?
+    private var lastGeneration: UInt64 = 0
+    private var lastCall: UInt64 = 0
+    private var lastTicket: UInt64 = 0
+    private var isClosed = false
+
+    /// All that is done to get one token.
+    private struct Fetch {
+        var state: State
+        /// Calls of the provider, the one under way included.
+        var attempts: Int32
+        /// When all of it has taken too long.
+        let limit: Instant
+        /// Who shares whatever comes of the call.
+        var line = WaitingLine<Waiter>()
+        /// Who came after a clear, while a call from before it was still under way.
+        var laterLine = WaitingLine<Waiter>()
+
+        enum State {
+            case calling(UInt64, limit: Instant, isOutdated: Bool)
+            case waiting(until: Instant)
+        }
+
+        var isOutdated: Bool {
+            if case .calling(_, _, isOutdated: true) = state { true } else { false }
+        }
+    }
+
+    public init(settings: TokenSettings, random: SplitMix64) {
+        self.settings = settings
+        self.random = random
+    }
+
+    /// With a token that never expires.
+    public init(fixed token: Token, settings: TokenSettings, at moment: TokenMoment) {
+        self.init(settings: settings, random: SplitMix64(state: 0))
+        lastGeneration = 1
+        held = Held(token: token, generation: 1, life: .endless(from: moment), renewAt: .distantFuture)
+    }
+
+    // MARK: - What it knows
+
+    /// The token that is kept, usable or not.
+    public var current: Held? { held }
+
+    public var isFetching: Bool { fetch != nil }
+
+    /// Until when, on CLOCK_BOOTTIME, the token that is kept may be given out without more ado, the wall clock apart.
+    public var readableUntil: Instant {
+        guard let held else { return Instant(nanoseconds: .min) }
+        let end = held.life.end(leaving: settings.refreshLeeway)
+        // While one fetch runs ahead, nobody else has to start one.
+        return fetch == nil && held.renewAt.nanoseconds < end.nanoseconds ? held.renewAt : end
+    }
+
+    /// When `timePassed` is to be called, on CLOCK_MONOTONIC.
+    public var nextTimer: Instant? {
+        guard let fetch else { return nil }
+        var due = fetch.limit.nanoseconds
+        switch fetch.state {
+        case .calling(_, let limit, _): due = min(due, limit.nanoseconds)
+        case .waiting(let until): due = min(due, until.nanoseconds)
+        }
+        return due == .max ? nil : Instant(nanoseconds: due)
+    }
+
+    // MARK: - Events
+
+    /// Somebody wants a token now, and does not wait for one. A fetch ahead may begin (T11).
+    public mutating func read(at moment: TokenMoment) -> (Held?, [Action]) {
+        guard !isClosed, var candidate = held else { return (nil, []) }
+        candidate.life.look(at: moment)
+        held = candidate
+        guard isUsable(candidate, at: moment) else { return (nil, []) }
+        guard fetch == nil, moment.boottime.nanoseconds >= candidate.renewAt.nanoseconds else { return (candidate, []) }
+        // Should it fail, the next attempt comes at a random moment of what is left of the window.
+        let renewAt = randomMoment(from: moment.boottime, to: candidate.life.end(leaving: settings.refreshLeeway))
+        held?.renewAt = renewAt
+        return (candidate, beginFetch(at: moment))
+    }
+
+    /// Somebody wants a token, and waits for it if need be.
+    public mutating func asked(by waiter: Waiter, at moment: TokenMoment) -> (Answer, [Action]) {
+        guard !isClosed else { return (.closed, []) }
+        let (token, actions) = read(at: moment)
+        if let token { return (.token(token), actions) }
+        if !settings.servesStale { held = nil }  // Nobody will use it again: it need not stay in memory (T1).
+        let begun = fetch == nil ? beginFetch(at: moment) : []
+        lastTicket += 1
+        let ticket = lastTicket
+        if fetch?.isOutdated == true {
+            fetch?.laterLine.append(waiter, ticket: ticket)
+        } else {
+            fetch?.line.append(waiter, ticket: ticket)
+        }
+        return (.waiting(ticket: ticket), begun)
+    }
+
+    /// A waiter leaves (T9). False if it is too late: it has been woken, or will be.
+    public mutating func left(ticket: UInt64) -> Bool {
+        fetch?.line.remove(ticket: ticket) == true || fetch?.laterLine.remove(ticket: ticket) == true
+    }
+
+    /// The provider has answered a call with a token (nil: one that cannot be used, T6) and its life in seconds. Nil: this
+    /// is not the call that is under way, and the answer is refused.
+    public mutating func answered(_ call: UInt64, _ token: Token?, life: Double, at moment: TokenMoment) -> [Action]? {
+        guard isUnderWay(call) else { return nil }
+        guard let token else { return end(.failure(.invalidToken), at: moment) }
+        guard life > settings.leastLife, life < .infinity else { return end(.failure(.invalidExpiration), at: moment) }
+        lastGeneration += 1
+        let new = makeHeld(token, life: life, at: moment)
+        if fetch?.isOutdated == false { held = new }
+        return end(.token(new), at: moment)
+    }
+
+    /// The provider has failed a call. Nil as for `answered`.
+    public mutating func failed(
+        _ call: UInt64, _ failure: ProviderFailure, isRetryable: Bool, at moment: TokenMoment
+    ) -> [Action]? {
+        guard isUnderWay(call) else { return nil }
+        return callFailed(failure, isRetryable: isRetryable, at: moment)
+    }
+
+    /// The provider could not be called at all.
+    public mutating func couldNotCall(_ call: UInt64, at moment: TokenMoment) -> [Action] {
+        guard isUnderWay(call) else { return [] }
+        return end(.failure(.exhausted), at: moment)
+    }
+
+    /// The moment of `nextTimer` may have come.
+    public mutating func timePassed(at moment: TokenMoment) -> [Action] {
+        guard let fetch else { return [] }
+        let now = moment.monotonic.nanoseconds
+        guard now < fetch.limit.nanoseconds else {
+            return end(.failure(.provider(.fetchTimedOut, attempts: fetch.attempts)), at: moment)
+        }
+        switch fetch.state {
+        case .calling(_, let limit, _) where now >= limit.nanoseconds:
+            return callFailed(.timedOut, isRetryable: true, at: moment)
+        case .waiting(let until) where now >= until.nanoseconds:
+            return [beginCall(attempt: fetch.attempts &+ 1, at: moment)]
+        case .calling, .waiting: return []
+        }
+    }
+
+    /// A token was rejected: it is dropped, if it is still the one that is kept (T8).
+    public mutating func invalidated(generation: UInt64) {
+        if held?.generation == generation { held = nil }
+    }
+
+    /// Whatever there is, is forgotten, and so is what a call that is under way will bring (T8).
+    public mutating func cleared() {
+        held = nil
+        if case .calling(let call, let limit, _) = fetch?.state {
+            fetch?.state = .calling(call, limit: limit, isOutdated: true)
+        }
+    }
+
+    /// The source is freed (T10): its waiters are woken, and nothing happens any more.
+    public mutating func freed() -> [Action] {
+        isClosed = true
+        held = nil
+        guard var fetch else { return [] }
+        self.fetch = nil
+        fetch.line.append(contentsOf: &fetch.laterLine)
+        return wake(&fetch.line, .failure(.closed))
+    }
+
+    // MARK: - Steps
+
+    private func isUsable(_ held: Held, at moment: TokenMoment) -> Bool {
+        moment.boottime.nanoseconds < held.life.end(leaving: settings.refreshLeeway).nanoseconds
+    }
+
+    private func isUnderWay(_ call: UInt64) -> Bool {
+        if case .calling(let current, _, _) = fetch?.state { current == call } else { false }
+    }
+
+    private mutating func makeHeld(_ token: Token, life seconds: Double, at moment: TokenMoment) -> Held {
+        let life = TokenLife(seconds: seconds, from: moment)
+        var renewAt = Instant.distantFuture
+        if settings.refreshAheadWindow > 0 {
+            let window = min(settings.refreshAheadWindow, Delay.clamped(seconds) / 2)
+            let end = life.end(leaving: settings.refreshLeeway)
+            let start = max(life.end(leaving: settings.refreshLeeway + window).nanoseconds, moment.boottime.nanoseconds)
+            renewAt = randomMoment(from: Instant(nanoseconds: start), to: end)
+        }
+        return Held(token: token, generation: lastGeneration, life: life, renewAt: renewAt)
+    }
+
+    private mutating func randomMoment(from start: Instant, to end: Instant) -> Instant {
+        let range = Double(max(end.nanoseconds - start.nanoseconds, 0)) / 1e9
+        return start.advanced(bySeconds: range * random.nextUnit())
+    }
+
+    private mutating func beginFetch(at moment: TokenMoment) -> [Action] {
+        fetch = Fetch(
+            state: .waiting(until: moment.monotonic), attempts: 0,
+            limit: moment.monotonic.advanced(byNanoseconds: settings.fetchTimeout))
+        return [beginCall(attempt: 1, at: moment)]
+    }
+
+    private mutating func beginCall(attempt: Int32, at moment: TokenMoment) -> Action {
+        lastCall += 1
+        let limit = moment.monotonic.advanced(byNanoseconds: settings.providerTimeout)
+        fetch?.attempts = attempt
+        fetch?.state = .calling(lastCall, limit: limit, isOutdated: false)
+        return .call(lastCall)
+    }
+
+    /// A failed call is followed by a wait (T5), or is the end of the fetch.
+    private mutating func callFailed(
+        _ failure: ProviderFailure, isRetryable: Bool, at moment: TokenMoment
+    ) -> [Action] {
+        guard var fetch else { return [] }
+        guard isRetryable, fetch.attempts < settings.retryPolicy.maximumAttempts else {
+            // What a failure says that might have been mended is for the log of the provider (T6).
+            let shown: ProviderFailure
+            if isRetryable, case .failed = failure { shown = .failed(.none) } else { shown = failure }
+            return end(.failure(.provider(shown, attempts: fetch.attempts)), at: moment)
+        }
+        let delay = settings.retryPolicy.delay(afterFailure: fetch.attempts, unitRandom: random.nextUnit())
+        fetch.state = .waiting(until: moment.monotonic.advanced(bySeconds: delay))
+        // The next call is not outdated: all share it.
+        fetch.line.append(contentsOf: &fetch.laterLine)
+        self.fetch = fetch
+        return []
+    }
+
+    /// Ends the fetch. Those who came after a clear get a new one.
+    private mutating func end(_ ending: Ending, at moment: TokenMoment) -> [Action] {
+        guard var ended = fetch else { return [] }
+        fetch = nil
+        let woken = wake(&ended.line, servedStale(ending, at: moment))
+        guard ended.laterLine.count > 0 else { return woken }
+        let begun = beginFetch(at: moment)
+        fetch?.line = ended.laterLine
+        return woken + begun
+    }
+
+    /// A failure, or the old token in place of it, as long as that one is valid (T11).
+    private mutating func servedStale(_ ending: Ending, at moment: TokenMoment) -> Ending {
+        guard settings.servesStale, case .failure = ending, var stale = held else { return ending }
+        stale.life.look(at: moment)
+        held = stale
+        return stale.life.left(at: moment.boottime) > 0 ? .token(stale) : ending
+    }
+
+    private func wake(_ line: inout WaitingLine<Waiter>, _ ending: Ending) -> [Action] {
+        line.count == 0 ? [] : [.wake(line.takeAll(), ending)]
+    }
+}

@@ -1,0 +1,46 @@
+/// How a token source works. Times that do not exist are `Int64.max` nanoseconds.
+public struct TokenSettings {
+    public var retryPolicy = TokenRetryPolicy()
+    /// Seconds: a token is used while more than this is left of its life (T2).
+    public var refreshLeeway = 60.0
+    /// Nanoseconds that one call of the provider may take (T4).
+    public var providerTimeout: Int64 = 60_000_000_000
+    /// Nanoseconds that all calls for one token may take, waits included.
+    public var fetchTimeout = Int64.max
+    /// Seconds before the leeway in which a token is renewed while callers still get the old one (T11); 0: off.
+    public var refreshAheadWindow = 0.0
+    /// A token that is within the leeway, but still valid, is served when a refresh has failed (T11).
+    public var servesStale = false
+
+    public init() {}
+
+    /// A new token has to live longer than that, in seconds (T6).
+    var leastLife: Double { max(60, refreshLeeway) }
+
+    /// Refuses what is no setting, and names the field.
+    public func validate() throws(InvalidOption) {
+        try retryPolicy.validate()
+        try InvalidOption.checkDelay("refresh_leeway", refreshLeeway)
+        try InvalidOption.checkDelay("refresh_ahead_window", refreshAheadWindow)
+    }
+}
+
+/// A moment, on all timelines.
+public struct TokenMoment {
+    /// For the waits between provider calls, and for how long they may take (M6).
+    public var monotonic: Instant
+    /// For the lives of tokens (T2).
+    public var boottime: Instant
+    /// Seconds since 1970.
+    public var wall: Double
+
+    public init(monotonic: Instant, boottime: Instant, wall: Double) {
+        self.monotonic = monotonic
+        self.boottime = boottime
+        self.wall = wall
+    }
+
+    public init(_ clock: any Clock) {
+        self.init(monotonic: clock.monotonic, boottime: clock.boottime, wall: clock.wall)
+    }
+}

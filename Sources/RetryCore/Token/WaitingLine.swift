@@ -1,0 +1,39 @@
+/// Those who wait for a token, in the order in which they came. Each has a ticket by which it can leave.
+struct WaitingLine<Waiter> {
+    private var places: [(ticket: UInt64, waiter: Waiter?)] = []
+    private(set) var count = 0
+
+    /// Tickets grow from one waiter to the next, over all lines.
+    mutating func append(_ waiter: Waiter, ticket: UInt64) {
+        places.append((ticket, waiter))
+        count += 1
+    }
+
+    /// False if nobody with that ticket stands here.
+    mutating func remove(ticket: UInt64) -> Bool {
+        var low = 0
+        var high = places.count
+        while low < high {
+            let middle = (low + high) / 2
+            if places[middle].ticket < ticket { low = middle + 1 } else { high = middle }
+        }
+        guard low < places.count, places[low].ticket == ticket, places[low].waiter != nil else { return false }
+        places[low].waiter = nil
+        count -= 1
+        // The places of those who left are kept until they are the most: moving up each time would cost too much.
+        if places.count > 32, count < places.count / 2 { places.removeAll { $0.waiter == nil } }
+        return true
+    }
+
+    mutating func takeAll() -> [Waiter] {
+        defer { self = WaitingLine() }
+        return places.compactMap { $0.waiter }
+    }
+
+    /// Takes over all who stand in another line; they came later.
+    mutating func append(contentsOf line: inout WaitingLine) {
+        places.append(contentsOf: line.places)
+        count += line.count
+        line = WaitingLine()
+    }
+}

@@ -1,0 +1,194 @@
+import Testing
+
+@testable import RetryCore
+
+@Suite struct TokenLifeTests {
+    /// A scene whose token has just come.
+    private func scene(life: Double, _ change: (inout TokenSettings) -> Void = { _ in }) -> TokenScene {
+        let scene = TokenScene(change)
+        scene.ask()
+        scene.answer("old", life: life)
+        return scene
+    }
+
+    @Test("T2, F69: a token with 60.001 s left is used; with 60.000 s it is renewed") func leeway() {
+        let scene = scene(life: 3_600)
+        scene.advance(3_539.999)
+        #expect(scene.ask() == .token("old"))
+        scene.advance(0.001)
+        scene.ask()
+        #expect(scene.calls.count == 2)
+    }
+
+    @Test("T2: life runs from the arrival of the answer, not from the question") func fromArrival() {
+        let scene = TokenScene()
+        scene.ask()
+        scene.advance(1_000)
+        scene.answer("abc", life: 100)
+        scene.advance(39)
+        #expect(scene.ask() == .token("abc"))
+    }
+
+    @Test("T2, F70: life goes on while the machine sleeps; a wall clock that is set back changes nothing")
+    func sleepingMachine() {
+        let scene = scene(life: 5 * 3_600)
+        #expect(scene.clock.setWall(-86_400))
+        scene.advance(2)
+        #expect(scene.ask() == .token("old"))
+        #expect(scene.clock.suspend(forSeconds: 5 * 3_600))
+        scene.ask()
+        #expect(scene.calls.count == 2)
+    }
+
+    @Test(
+        "T2: where the wall clock has run ahead by more than 5 s, the smaller life counts; it is looked at once a second"
+    )
+    func restoredMachine() {
+        let scene = scene(life: 3_600)
+        #expect(scene.clock.setWall(4.9))
+        #expect(scene.ask() == .token("old"))
+        #expect(scene.clock.setWall(3_541))
+        scene.advance(0.9)
+        #expect(scene.ask() == .token("old"), "not looked at again yet")
+        scene.advance(0.1)
+        scene.ask()
+        #expect(scene.calls.count == 2)
+    }
+
+    @Test("T6, F71: what lives long enough is kept; what does not, or is no number, is an error and is not retried")
+    func lives() {
+        for life in [2_592_000, 1e9, 1e300, 61, 60.000001] { #expect(outcome(life) == "abc") }
+        for life in [Double.nan, .infinity, -.infinity, -1, 0, 60] { #expect(outcome(life) == "invalid expiration") }
+        #expect(outcome(100) { $0.refreshLeeway = 120 } == "invalid expiration")
+        #expect(outcome(121) { $0.refreshLeeway = 120 } == "abc")
+        #expect(outcome(61) { $0.refreshLeeway = 0 } == "abc")
+        #expect(outcome(60) { $0.refreshLeeway = 0 } == "invalid expiration")
+    }
+
+    private func outcome(_ life: Double, _ change: (inout TokenSettings) -> Void = { _ in }) -> String? {
+        let scene = TokenScene(change)
+        scene.ask()
+        scene.answer("abc", life: life)
+        #expect(scene.calls.count == 1)
+        return scene.woken.first?.with
+    }
+
+    @Test("T6: a huge life saturates at 2^31 - 1 seconds") func hugeLife() {
+        let scene = scene(life: 1e300)
+        #expect(scene.machine.current?.life.left(at: scene.clock.boottime) == Delay.maximum)
+    }
+
+    @Test("T6: a token that cannot be used is judged before its life") func order() {
+        let scene = TokenScene()
+        scene.ask()
+        scene.answer(nil, life: .nan)
+        #expect(scene.woken.first?.with == "invalid token")
+    }
+
+    @Test("the token may be read without asking until the leeway, or until it is to be renewed ahead")
+    func readableUntil() {
+        let scene = scene(life: 3_600)
+        #expect(scene.machine.readableUntil.seconds == 3_540)
+        let ahead = self.scene(life: 3_600) { $0.refreshAheadWindow = 300 }
+        #expect((3_240...3_540).contains(ahead.machine.readableUntil.seconds))
+        ahead.machine.cleared()
+        #expect(ahead.machine.readableUntil.nanoseconds == .min)
+    }
+
+    // MARK: - T11
+
+    @Test("T11: off by default: nobody asks ahead, and a token within the leeway is not served") func offByDefault() {
+        let scene = scene(life: 3_600)
+        scene.advance(3_539)
+        #expect(scene.ask() == .token("old"))
+        #expect(scene.calls.count == 1)
+        scene.advance(1)
+        scene.ask()
+        scene.fail(retryable: false)
+        #expect(scene.woken.last?.with == "failed after 1")
+    }
+
+    @Test("T11: in the window callers keep the old token while one fetch runs; then they have the new one")
+    func refreshAhead() {
+        let scene = scene(life: 3_600) { $0.refreshAheadWindow = 300 }
+        scene.advance(3_239)
+        #expect(scene.ask() == .token("old"))
+        #expect(scene.calls.count == 1, "the window has not begun")
+        scene.advance(300.999)
+        #expect(scene.ask() == .token("old"))
+        #expect(scene.ask() == .token("old"))
+        #expect(scene.calls.count == 2, "the jittered moment is in the window")
+        scene.answer("new")
+        #expect(scene.ask() == .token("new"))
+        #expect(scene.woken.count == 1)
+    }
+
+    @Test("T11: past the leeway, callers join the fetch that runs ahead") func joinAhead() {
+        let scene = scene(life: 3_600) { $0.refreshAheadWindow = 300 }
+        scene.advance(3_539.999)
+        scene.ask()
+        scene.advance(1)
+        scene.ask()
+        #expect(scene.calls.count == 2)
+        scene.answer("new")
+        #expect(scene.woken.map(\.with) == ["old", "new"])
+    }
+
+    @Test("T11: the window is at most half of the token's life; its moments differ") func window() {
+        var moments: [Double] = []
+        for seed in 0..<200 {
+            var settings = TokenSettings()
+            settings.refreshAheadWindow = 1e6
+            settings.refreshLeeway = 0
+            var machine = TokenScene.Machine(settings: settings, random: SplitMix64(state: UInt64(seed)))
+            let clock = ManualClock()
+            _ = machine.asked(by: 1, at: TokenMoment(clock))
+            _ = machine.answered(1, "abc", life: 100, at: TokenMoment(clock))
+            for second in stride(from: 0.0, through: 99, by: 1) where machine.isFetching == false {
+                _ = machine.read(at: TokenMoment(clock))
+                if machine.isFetching { moments.append(second) }
+                _ = clock.advance(bySeconds: 1)
+            }
+        }
+        #expect(moments.count > 190)
+        #expect(moments.allSatisfy { $0 >= 50 })
+        #expect(Set(moments).count > 20)
+    }
+
+    @Test("T11: a fetch ahead that fails is tried again later in the window") func aheadFails() {
+        let scene = scene(life: 3_600) {
+            $0.refreshAheadWindow = 300
+            $0.retryPolicy.maximumAttempts = 1
+        }
+        scene.advance(3_239)
+        while scene.calls.count == 1 {
+            scene.advance(1)
+            #expect(scene.ask() == .token("old"))
+        }
+        scene.fail()
+        #expect(scene.ask() == .token("old"))
+        #expect(scene.calls.count == 2, "not at once")
+    }
+
+    @Test("T11: given a failed refresh, a token that is still valid is served; one that is not, is not") func stale() {
+        let scene = scene(life: 3_600) { $0.servesStale = true }
+        scene.advance(3_541)
+        scene.ask()
+        scene.fail(retryable: false)
+        #expect(scene.woken.last?.with == "old")
+        scene.ask()
+        #expect(scene.calls.count == 3, "the next caller asks again (T7)")
+        scene.advance(59)
+        scene.fail(retryable: false)
+        #expect(scene.woken.last?.with == "failed after 1")
+    }
+
+    @Test("T11: a token that was dropped is not served") func droppedIsNotStale() {
+        let scene = scene(life: 3_600) { $0.servesStale = true }
+        scene.advance(3_541)
+        scene.ask()
+        scene.machine.invalidated(generation: 1)
+        scene.fail(retryable: false)
+        #expect(scene.woken.last?.with == "failed after 1")
+    }
+}

@@ -1,0 +1,182 @@
+"""The calls between token sources and Python: what the library asks of providers, and what it tells those who wait.
+
+As with strategies (see `custom`), the library gets no reference to anything of Python's, only numbers: whoever they
+stand for is found here, if he has not been forgotten.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import itertools
+import os
+import threading
+import weakref
+from ctypes import c_void_p
+from typing import Any, Callable
+
+from . import _abi
+from ._arguments import real
+from ._handle import Handle, HandleOwner
+from .errors import TokenProviderError, check, exception_of
+
+_numbers = itertools.count(1)
+
+# --- Providers ---
+
+
+class Provider:
+    """A provider as its source keeps it."""
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self._function = function
+        #: What the function has raised last; None after a success.
+        self.exception: BaseException | None = None
+        self.number = next(_numbers)
+        _providers[self.number] = self
+
+    def answer(self, request: int) -> None:
+        """Calls the function, and answers the request with what comes of it."""
+        try:
+            token, expires_in = _provided(self._function())
+        except BaseException as exception:
+            self.exception = exception
+            if isinstance(exception, TokenProviderError):
+                message, is_retryable = str(exception), exception.retryable
+            else:  # What it says may have secrets in it.
+                message, is_retryable = type(exception).__name__, False
+            text = message.replace("\0", " ").encode("utf-8", "replace")
+            _abi.boxretry_token_request_fail(request, text, bool(is_retryable))
+        else:
+            self.exception = None
+            # What the library refuses comes too late.
+            _abi.boxretry_token_request_succeed(request, token, len(token), expires_in)
+
+
+def _provided(answer: Any) -> tuple[bytes, float]:
+    """A token and its life, as the library wants them. Whether they can be used is its to say (T6)."""
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise TypeError("a token provider must return a token and its life in seconds")
+    token, expires_in = answer
+    if isinstance(token, str):
+        token = token.encode("utf-8", "surrogatepass")
+    if not isinstance(token, bytes):
+        raise TypeError("a token provider must return the token as str or bytes")
+    return token, real(expires_in, "the life that a token provider returned")
+
+
+_providers: weakref.WeakValueDictionary[int, Provider] = weakref.WeakValueDictionary()
+
+#: Guards how many providers are being called.
+_changed = threading.Condition()
+_calls = 0
+
+
+def _provide(context: int, request: int) -> None:
+    global _calls
+    # A callback that returns has failed, so that nothing that is raised in here can read as success.
+    provider = _providers.get(context)
+    if provider is None:
+        return
+    with _changed:
+        _calls += 1
+    try:
+        provider.answer(request)
+    finally:
+        with _changed:
+            _calls -= 1
+            _changed.notify_all()
+
+
+provider_callback = _abi.TokenProviderCallback(_provide)
+
+# --- Waits ---
+
+
+class TokenWait:
+    """Somebody who waits for a token."""
+
+    def __init__(self, source: Handle, switch: Handle | None) -> None:
+        """Begins to wait. Raises what the library refuses."""
+        self.done = threading.Event()
+        self._status = 0
+        self._detail = ""
+        self._token: Handle | None = None
+        self._switch = switch
+        self._number = next(_numbers)
+        _waits[self._number] = self
+        try:
+            check(
+                _abi.boxretry_token_source_get_async(
+                    source.pointer, None if switch is None else switch.pointer, _token_callback, self._number
+                )
+            )
+        except BaseException:
+            self.forget()
+            raise
+
+    def forget(self) -> None:
+        """Nobody waits any more."""
+        _waits.pop(self._number, None)
+
+    def result(self) -> Handle:
+        """The token. Raises why there is none."""
+        if self._token is None:
+            raise exception_of(self._status, self._detail)
+        return self._token
+
+    def finish(self, status: int, token: int | None) -> None:
+        """How the wait has ended, on whatever thread this is found out."""
+        if token is not None:
+            self._token = Handle(token, _abi.boxretry_token_free)
+        else:
+            detail: bytes = _abi.boxretry_last_error_detail()
+            self._status, self._detail = status, detail.decode("utf-8", "replace")
+        self.done.set()
+
+
+_waits: dict[int, TokenWait] = {}
+
+
+def _on_token(context: int, status: int, token: int | None) -> None:
+    wait = _waits.pop(context, None)
+    if wait is not None:
+        wait.finish(status, token)
+    elif token is not None:
+        _abi.boxretry_token_free(c_void_p(token))
+    with _changed:
+        _changed.notify_all()
+
+
+_token_callback = _abi.TokenCallback(_on_token)
+
+# Never freed: whatever thread is in them, they are there.
+for _callback in (provider_callback, _token_callback):
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(_callback))
+
+# --- The end ---
+
+#: How many seconds providers have to end when the interpreter does.
+_TIME_AT_EXIT = 10
+
+open_sources: weakref.WeakSet[HandleOwner] = weakref.WeakSet()
+
+
+def _close_all() -> None:
+    """Ends all sources while Python can still be called back."""
+    for source in list(open_sources):
+        source.close()
+    with _changed:
+        _changed.wait_for(lambda: _calls == 0 and not _waits, _TIME_AT_EXIT)
+
+
+def _forget_parent() -> None:
+    """In a child of os.fork(): the threads that would end what is under way are not here."""
+    global _changed, _calls
+    _changed = threading.Condition()
+    _calls = 0
+    _waits.clear()
+
+
+atexit.register(_close_all)
+os.register_at_fork(after_in_child=_forget_parent)

@@ -1,0 +1,524 @@
+"""Token sources with providers in Python (T): what is shared, what is kept, and who is told what."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+import time
+from typing import Any, Callable
+
+import pytest
+from threads import run_in_threads
+
+from boxretry import (
+    CancelledError,
+    CancelSwitch,
+    ClientTokenProviderFailedError,
+    ClosedError,
+    FixedToken,
+    InCallbackError,
+    InvalidArgumentError,
+    InvalidClientTokenError,
+    InvalidClientTokenExpirationError,
+    ManualClock,
+    Token,
+    TokenProviderError,
+    TokenRetryPolicy,
+    TokenSource,
+    WaitTimeoutError,
+    _token_calls,
+)
+from boxretry._token_calls import TokenWait
+
+#: More than anything here takes; a test that would wait for ever fails instead.
+PATIENCE = 60.0
+
+
+class Provider:
+    """Answers with what a list says, in this order, and counts its calls. Functions are called."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers = list(answers)
+        self.calls = 0
+
+    def __call__(self) -> Any:
+        self.calls += 1
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if callable(answer):
+            answer = answer()
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+
+def in_background(work: Callable[[], Any]) -> Callable[[], Any]:
+    """Runs it in a thread; the function that this answers with waits for its result, or raises what it raised."""
+    results: list[Any] = []
+
+    def run() -> None:
+        try:
+            results.append((work(), None))
+        except Exception as error:
+            results.append((None, error))
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+
+    def result() -> Any:
+        thread.join(PATIENCE)
+        assert not thread.is_alive(), "it has not ended"
+        value, error = results[0]
+        if error is not None:
+            raise error
+        return value
+
+    return result
+
+
+class Gate:
+    """A provider that stands still in its call until it is let go."""
+
+    def __init__(self, answer: Any = ("token", 3600)) -> None:
+        self.entered, self.opened = threading.Event(), threading.Event()
+        self.answer = answer
+        self.calls = 0
+
+    def __call__(self) -> Any:
+        self.calls += 1
+        self.entered.set()
+        assert self.opened.wait(PATIENCE)
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer
+
+
+def stand_in_line(count: int) -> None:
+    """Until so many wait for a token."""
+    end = time.monotonic() + PATIENCE
+    while len(_token_calls._waits) < count:
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+# One call for all
+
+
+def test_f60_callers_share_one_call_and_its_token() -> None:
+    """T3: given 100 callers and an empty cache, one call of the provider, and one token for all."""
+    gate = Gate()
+    tokens: list[Token] = []
+    with TokenSource(gate) as source:
+        waiting = [in_background(source.get) for _ in range(100)]
+        assert gate.entered.wait(PATIENCE)
+        gate.opened.set()
+        tokens = [wait() for wait in waiting]
+        assert {(token.value, token.generation) for token in tokens} == {("token", 1)}
+        assert gate.calls == 1
+        assert source.get().generation == 1
+
+
+def test_f60_who_came_first_is_woken_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """T3: as seen by those who are told on the source's thread, in the order in which they asked."""
+    gate = Gate()
+    told: list[TokenWait] = []
+    finish = TokenWait.finish
+
+    def note(wait: TokenWait, status: int, token: int | None) -> None:
+        told.append(wait)
+        finish(wait, status, token)
+
+    monkeypatch.setattr(TokenWait, "finish", note)
+    with TokenSource(gate) as source:
+        waits = [TokenWait(source._open_handle(), None) for _ in range(50)]
+        gate.opened.set()
+        for wait in waits:
+            assert wait.done.wait(PATIENCE)
+    assert told == waits
+
+
+def test_f61_callers_share_the_failure() -> None:
+    """T3: given a provider that fails for good, one series of attempts, and the same error for all."""
+    gate = Gate(TokenProviderError("no such user"))
+    with TokenSource(gate) as source:
+        waiting = [in_background(source.get) for _ in range(20)]
+        assert gate.entered.wait(PATIENCE)
+        stand_in_line(20)
+        gate.opened.set()
+        for wait in waiting:
+            with pytest.raises(ClientTokenProviderFailedError, match=r"\(calls: 1\): no such user") as raised:
+                wait()
+            assert raised.value.__cause__ is gate.answer
+    assert gate.calls == 1
+
+
+def test_t7_a_failure_is_not_kept() -> None:
+    provider = Provider(TokenProviderError(), ("token", 3600))
+    with TokenSource(provider) as source:
+        with pytest.raises(ClientTokenProviderFailedError):
+            source.get()
+        assert source.get().value == "token"
+
+
+# Retries, in virtual time
+
+
+def test_t5_the_documented_schedule() -> None:
+    """T5: given a provider that is never reached, nine calls at 0 1 3 7 15 23 31 39 47 seconds, and then the error."""
+    clock = ManualClock()
+    times: list[float] = []
+
+    def provider() -> Any:
+        times.append(clock.monotonic())
+        raise TokenProviderError("unreachable", retryable=True)
+
+    policy = TokenRetryPolicy(jitter_ratio=0)
+    with TokenSource(provider, policy=policy, provider_timeout=None, clock=clock) as source:
+        waiting = in_background(source.get)
+        for wait in (1, 2, 4, 8, 8, 8, 8, 8):
+            clock.wait_for_timer(PATIENCE)
+            clock.advance(wait)
+        with pytest.raises(ClientTokenProviderFailedError, match=r"\(calls: 9\)$") as raised:
+            waiting()
+        assert "unreachable" not in str(raised.value), "T6"
+        assert isinstance(raised.value.__cause__, TokenProviderError)
+    assert times == [0, 1, 3, 7, 15, 23, 31, 39, 47]
+
+
+def test_t5_a_policy_of_one_attempt() -> None:
+    provider = Provider(TokenProviderError(retryable=True))
+    with TokenSource(provider, policy=TokenRetryPolicy.none()) as source, pytest.raises(ClientTokenProviderFailedError):
+        source.get()
+    assert provider.calls == 1
+
+
+def test_t4_a_provider_that_does_not_answer_in_time_is_asked_again() -> None:
+    """F66: given a call that takes longer than provider_timeout, its late answer is refused; the next one counts."""
+    clock, gate = ManualClock(), Gate(("late", 3600))
+    answers = Provider(gate, ("token", 3600))
+    policy = TokenRetryPolicy(jitter_ratio=0)
+    with TokenSource(answers, policy=policy, provider_timeout=60, clock=clock) as source:
+        waiting = in_background(source.get)
+        assert gate.entered.wait(PATIENCE)
+        clock.wait_for_timer(PATIENCE)
+        clock.advance(60)
+        clock.wait_for_timer(PATIENCE)
+        clock.advance(1)
+        assert waiting().value == "token"
+        gate.opened.set()
+        assert source.get().value == "token"
+
+
+def test_t4_fetch_timeout_bounds_everything() -> None:
+    clock = ManualClock()
+    provider = Provider(TokenProviderError(retryable=True))
+    policy = TokenRetryPolicy(jitter_ratio=0)
+    with TokenSource(provider, policy=policy, provider_timeout=None, fetch_timeout=2, clock=clock) as source:
+        waiting = in_background(source.get)
+        for _ in range(2):
+            clock.wait_for_timer(PATIENCE)
+            clock.advance(1)
+        with pytest.raises(ClientTokenProviderFailedError, match="fetch_timeout"):
+            waiting()
+
+
+# What a provider may answer
+
+
+@pytest.mark.parametrize("life", [61, 60.001, 2_592_000, 10**9, 1e300])
+def test_f71_long_lives_are_kept(life: float) -> None:
+    provider = Provider(("token", life))
+    with TokenSource(provider, refresh_leeway=0) as source:
+        assert source.get().expires_in == pytest.approx(min(life, 2**31 - 1), abs=30)
+        source.get()
+    assert provider.calls == 1
+
+
+@pytest.mark.parametrize("life", [float("nan"), float("inf"), -1, 0, 60])
+def test_f71_short_lives_are_refused_and_not_retried(life: float) -> None:
+    provider = Provider(("token", life))
+    with TokenSource(provider) as source, pytest.raises(InvalidClientTokenExpirationError):
+        source.get()
+    assert provider.calls == 1
+
+
+def test_f71_a_life_below_the_leeway_is_refused() -> None:
+    source = TokenSource(Provider(("token", 100)), refresh_leeway=120)
+    with source, pytest.raises(InvalidClientTokenExpirationError):
+        source.get()
+
+
+@pytest.mark.parametrize("token", ["  abc\n", b"\tabc ", "abc"])
+def test_f72_white_space_is_dropped(token: str | bytes) -> None:
+    with TokenSource(Provider((token, 3600))) as source:
+        assert source.get().value == "abc"
+
+
+@pytest.mark.parametrize("token", ["abc\r\nX-Evil: 1", "", " \n", "x" * 20_480, "a\0b", "tokené", "a b", "\ud800"])
+def test_f72_what_no_header_may_have_is_refused_and_not_retried(token: str) -> None:
+    provider = Provider((token, 3600))
+    with TokenSource(provider) as source, pytest.raises(InvalidClientTokenError):
+        source.get()
+    assert provider.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [
+        (ValueError("with a secret"), ValueError),
+        (KeyboardInterrupt(), KeyboardInterrupt),
+        (SystemExit(), SystemExit),
+        (None, TypeError),
+        ("token", TypeError),
+        (("token", 3600, 1), TypeError),
+        (("token", None), TypeError),
+        ((7, 3600), TypeError),
+        (TokenProviderError("why"), TokenProviderError),
+    ],
+)
+def test_f68_what_a_provider_raises_is_the_cause(answer: Any, cause: type[BaseException]) -> None:
+    """T4: given an exception, or an answer that is none, a failure that is not retried."""
+    provider = Provider(lambda: answer)
+    with TokenSource(provider) as source:
+        with pytest.raises(ClientTokenProviderFailedError) as raised:
+            source.get()
+        assert isinstance(raised.value.__cause__, cause)
+        assert "secret" not in str(raised.value)
+    assert provider.calls == 1
+
+
+def test_f67_a_provider_that_asks_its_own_source_is_refused() -> None:
+    """T4: at once, with an error, and without a deadlock."""
+    source: TokenSource
+
+    def provider() -> Any:
+        return source.get().value, 3600
+
+    with TokenSource(provider) as source:
+        with pytest.raises(ClientTokenProviderFailedError) as raised:
+            source.get()
+        assert isinstance(raised.value.__cause__, InCallbackError)
+
+
+# Lives, in virtual time
+
+
+def test_f69_the_leeway_to_the_millisecond() -> None:
+    """T2: with 60.001 s left the token is used; with 60.000 s it is renewed."""
+    clock = ManualClock()
+    provider = Provider(("one", 3600), ("two", 3600))
+    with TokenSource(provider, clock=clock) as source:
+        assert source.get().value == "one"
+        clock.advance(3539.999)
+        assert source.get().value == "one"
+        clock.advance(0.001)
+        assert source.get().value == "two"
+
+
+def test_f70_sleep_and_a_wall_clock_that_is_set_back() -> None:
+    clock = ManualClock()
+    provider = Provider(("one", 3 * 3600), ("two", 3 * 3600))
+    with TokenSource(provider, clock=clock) as source:
+        assert source.get().value == "one"
+        clock.set_wall(-86400)
+        clock.advance(2)
+        assert source.get().value == "one"
+        clock.suspend(5 * 3600)
+        assert source.get().value == "two"
+
+
+def test_t2_a_machine_that_was_restored() -> None:
+    """T2: given a wall clock that has run ahead by more than 5 s, the smaller life counts."""
+    clock = ManualClock()
+    provider = Provider(("one", 3600), ("two", 3600))
+    with TokenSource(provider, clock=clock) as source:
+        assert source.get().value == "one"
+        clock.set_wall(86400)
+        clock.advance(1)
+        assert source.get().value == "two"
+
+
+def test_t11_renewed_ahead_and_served_stale() -> None:
+    clock = ManualClock()
+    provider = Provider(("one", 3600), ("two", 3600), TokenProviderError())
+    with TokenSource(provider, refresh_ahead_window=300, serve_stale=True, clock=clock) as source:
+        assert source.get().value == "one"
+        clock.advance(3539.9)
+        assert source.get().value == "one", "callers keep the old one"
+        while source.get().value == "one":
+            pass  # until the fetch in the background has ended
+        clock.advance(3550)
+        assert source.get().value == "two", "the refresh has failed, and it is still valid"
+        clock.advance(50)
+        with pytest.raises(ClientTokenProviderFailedError):
+            source.get()
+
+
+# Rejected tokens
+
+
+def test_f62_many_rejections_of_one_token_make_for_one_refresh() -> None:
+    """T8."""
+    provider = Provider(("one", 3600), ("two", 3600), ("three", 3600))
+    with TokenSource(provider) as source:
+        old = source.get()
+
+        def reject(number: int) -> None:
+            source.invalidate(old if number % 2 else old.value)
+            assert source.get().value == "two"
+
+        run_in_threads(reject, 20)
+    assert provider.calls == 2
+
+
+def test_f63_a_late_rejection_drops_nothing() -> None:
+    provider = Provider(("one", 3600), ("two", 3600))
+    with TokenSource(provider) as source:
+        old = source.get()
+        source.invalidate(old)
+        assert source.get().generation == 2
+        source.invalidate(old)
+        source.invalidate("one")
+        source.invalidate("unknown")
+        assert source.get().generation == 2
+    assert provider.calls == 2
+
+
+def test_f78_what_a_fetch_brings_after_a_clear_is_not_kept() -> None:
+    """T8: who waited before gets it; who asks later gets the next one."""
+    gate = Gate(("old", 3600))
+    answers = Provider(gate, ("new", 3600))
+    with TokenSource(answers) as source:
+        waiting = in_background(source.get)
+        assert gate.entered.wait(PATIENCE)
+        source.clear()
+        later = in_background(source.get)
+        stand_in_line(2)
+        gate.opened.set()
+        assert waiting().value == "old"
+        assert later().value == "new"
+        assert source.get().value == "new"
+
+
+# Who leaves
+
+
+def test_f64_who_leaves_does_not_take_the_token_from_the_others() -> None:
+    """T9: neither does it matter that the first one leaves, nor that all do."""
+    gate = Gate()
+    with TokenSource(gate) as source, CancelSwitch() as switch:
+        first = in_background(lambda: source.get(cancel=switch))
+        assert gate.entered.wait(PATIENCE)
+        others = [in_background(source.get) for _ in range(4)]
+        switch.trigger()
+        with pytest.raises(CancelledError):
+            first()
+        with pytest.raises(CancelledError):
+            source.get(cancel=switch)
+        gate.opened.set()
+        assert {other().value for other in others} == {"token"}
+        assert gate.calls == 1
+
+
+def test_f64_the_token_is_kept_if_all_have_left() -> None:
+    gate = Gate()
+    with TokenSource(gate) as source:
+        with pytest.raises(WaitTimeoutError):
+            source.get(timeout=0)
+        with pytest.raises(WaitTimeoutError):
+            source.get(timeout=0.01)
+        gate.opened.set()
+        assert source.get().value == "token"
+        assert gate.calls == 1
+
+
+def test_f65_a_cancel_does_not_wait_for_the_provider() -> None:
+    """T9: given a provider that is still at work, who cancels is back."""
+    gate = Gate()
+    with TokenSource(gate) as source, CancelSwitch() as switch:
+        waiting = in_background(lambda: source.get(cancel=switch))
+        assert gate.entered.wait(PATIENCE)
+        switch.trigger()
+        with pytest.raises(CancelledError):
+            waiting()
+        assert not gate.opened.is_set()
+        gate.opened.set()
+
+
+def test_t10_close_ends_the_waits_and_does_not_wait_for_the_provider() -> None:
+    gate = Gate()
+    source = TokenSource(gate)
+    waiting = [in_background(source.get) for _ in range(5)]
+    assert gate.entered.wait(PATIENCE)
+    stand_in_line(5)
+    source.close()
+    for wait in waiting:
+        with pytest.raises(ClosedError):
+            wait()
+    with pytest.raises(ClosedError):
+        source.get()
+    gate.opened.set()
+
+
+def test_a_token_outlives_its_source() -> None:
+    source = TokenSource(Provider(("token", 3600)))
+    token = source.get()
+    source.close()
+    assert token.value == "token"
+
+
+# Fixed tokens, arguments, secrets
+
+
+def test_t12_a_fixed_token_is_all_there_is() -> None:
+    with FixedToken(" abc ") as source:
+        assert (source.get().value, source.get().expires_in) == ("abc", 2**31 - 1)
+        source.invalidate("abc")
+        with pytest.raises(ClientTokenProviderFailedError, match="cannot be renewed"):
+            source.get()
+
+
+@pytest.mark.parametrize("token", ["", " ", "a b", "x" * 16_385, "é"])
+def test_t12_a_fixed_token_is_checked_when_it_is_given(token: str) -> None:
+    with pytest.raises(InvalidArgumentError, match="token"):
+        FixedToken(token)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("refresh_leeway", -1),
+        ("refresh_leeway", float("nan")),
+        ("refresh_ahead_window", float("inf")),
+        ("provider_timeout", 0),
+        ("fetch_timeout", float("nan")),
+        ("policy", TokenRetryPolicy(maximum_attempts=0)),
+        ("policy", TokenRetryPolicy(jitter_ratio=2)),
+    ],
+)
+def test_t5_settings_are_refused_when_the_source_is_made(name: str, value: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match=name if name != "policy" else "policy"):
+        TokenSource(Provider(("token", 3600)), **{name: value})
+
+
+@pytest.mark.parametrize(("name", "value"), [("provider", 7), ("clock", 7), ("policy", 7)])
+def test_arguments_of_another_type_are_refused(name: str, value: Any) -> None:
+    arguments: dict[str, Any] = {"provider": Provider(("token", 3600)), name: value}
+    with pytest.raises(TypeError, match=name):
+        TokenSource(**arguments)
+
+
+@pytest.mark.parametrize("timeout", [-1, float("nan")])
+def test_a_timeout_that_is_none_is_refused(timeout: float) -> None:
+    with FixedToken("abc") as source, pytest.raises(InvalidArgumentError, match="timeout"):
+        source.get(timeout)
+
+
+def test_t1_no_repr_shows_a_token() -> None:
+    with FixedToken("secret") as source:
+        token = source.get()
+        assert "secret" not in f"{token!r} {token} {source!r} {source}"
+        for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
+            for each in (token, source):
+                with pytest.raises(TypeError):
+                    attempt(each)
