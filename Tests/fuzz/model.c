@@ -30,6 +30,7 @@ int32_t model_number(const model *model, const boxretry_outcome *outcome) {
 static bool is_unsafe(const boxretry_request *request) {
   if (!request || request->retry_safety == BOXRETRY_SAFETY_SAFE) return false;
   if (request->retry_safety == BOXRETRY_SAFETY_UNSAFE) return true;
+  if (request->idempotency_key) return false;
   return request->method && (strcmp(request->method, "POST") == 0 || strcmp(request->method, "PATCH") == 0);
 }
 

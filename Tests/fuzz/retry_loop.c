@@ -192,7 +192,9 @@ static void step_next(run *run) {
   }
   if (flags & 2) {
     request.method = methods[take_byte(in) % 4];
-    request.retry_safety = take_byte(in) % 3;
+    uint8_t safety = take_byte(in);
+    request.retry_safety = safety % 3;
+    if (safety >= 192) request.idempotency_key = "key";
     outcome.request = &request;
     outcome.request_sent = take_byte(in) % 3;
   }
