@@ -166,6 +166,8 @@ const char *boxretry_last_error_detail(void);
 
 /** Decides about outcomes; see the section Retry strategy. */
 typedef struct boxretry_strategy boxretry_strategy;
+/** Hands out access tokens. Any number of threads may use it at once; see the section Token source. */
+typedef struct boxretry_token_source boxretry_token_source;
 /** A call under way, a queue of ended calls, a switch that ends calls; see the sections of these names. */
 typedef struct boxretry_call boxretry_call;
 typedef struct boxretry_queue boxretry_queue;
@@ -378,13 +380,15 @@ typedef struct boxretry_request {
   int32_t max_redirects; /* 1 to 1000; or BOXRETRY_NO_REDIRECTS; 0: the client's */
   int32_t compression;   /* BOXRETRY_SWITCH_…: ask for compressed responses, and unpack them */
   int32_t http_version;  /* BOXRETRY_HTTP_… */
-  int32_t reserved;      /* 0 */
+  int32_t authorization; /* BOXRETRY_SWITCH_…; OFF: without an access token. A request that has an Authorization header
+                            of its own never gets one (T13) */
+  boxretry_token_source *token_source; /* retained; NULL: the client's */
 } boxretry_request;
 
 #define BOXRETRY_REQUEST_INIT                                                                                          \
   {                                                                                                                    \
     sizeof(boxretry_request), NULL, NULL, NULL, 0, NULL, 0, NULL, BOXRETRY_SAFETY_BY_METHOD, 0, NULL, NULL, 0, 0,      \
-        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0                                   \
+        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL                             \
   }
 
 /** Does what BOXRETRY_REQUEST_INIT does. `struct_size` is sizeof(boxretry_request). INVALID_ARGUMENT. Any thread. */
@@ -452,7 +456,9 @@ boxretry_error boxretry_request_init(boxretry_request *request, size_t struct_si
   X(BOXRETRY_REASON_ATTEMPT_CEILING, 14, "attempt_ceiling", "max_total_attempts is reached")                           \
   X(BOXRETRY_REASON_CUSTOM, 15, "custom", "the custom strategy decided so")                                            \
   X(BOXRETRY_REASON_SINK_CANNOT_RESTART, 16, "sink_cannot_restart",                                                    \
-    "a part of the body is with the caller, who cannot start again")
+    "a part of the body is with the caller, who cannot start again")                                                   \
+  X(BOXRETRY_REASON_TOKEN_EXPIRED, 17, "token_expired",                                                                \
+    "the access token has expired: the request is replayed at once with a new one")
 /* clang-format on */
 
 enum { BOXRETRY_CAUSE_MAP(BOXRETRY_MAP_CONSTANT) };
@@ -847,9 +853,6 @@ void boxretry_clock_free(boxretry_clock *clock);
  * that grows from 1 (T1). The library's own memory of a token is overwritten when the last use of it is over.
  * ================================================================================================================== */
 
-/** Hands out tokens. Thread-safe. */
-typedef struct boxretry_token_source boxretry_token_source;
-
 /** A token, as it was when it was asked for. It never changes: any number of threads may read it at once. */
 typedef struct boxretry_token boxretry_token;
 
@@ -1091,8 +1094,8 @@ enum {
 
 /** Which of the two sources a client follows. */
 enum {
-  BOXRETRY_PRESET_BOX = 0,    /* Box's retry strategy, with its defaults */
-  BOXRETRY_PRESET_JANUARY = 1 /* no retry strategy */
+  BOXRETRY_PRESET_BOX = 0,    /* Box's retry strategy, with its defaults; any 401 gets a new token (B8) */
+  BOXRETRY_PRESET_JANUARY = 1 /* no retry strategy; a 401 with token_expired is replayed with a new token (R) */
 };
 
 /** What happens to a call. */
@@ -1102,7 +1105,9 @@ enum {
   BOXRETRY_EVENT_RECONNECT = 2,       /* the connection was dead: it is sent again at once on a new one (B13) */
   BOXRETRY_EVENT_RETRY_SCHEDULED = 3, /* the wait before the next attempt begins */
   BOXRETRY_EVENT_CALL_ENDED = 4,
-  BOXRETRY_EVENT_REDIRECTED = 5 /* the request goes on to another URL, within its attempt */
+  BOXRETRY_EVENT_REDIRECTED = 5,      /* the request goes on to another URL, within its attempt */
+  BOXRETRY_EVENT_TOKEN_WAIT_BEGAN = 6, /* there is no access token at hand: the call waits for one */
+  BOXRETRY_EVENT_TOKEN_WAIT_ENDED = 7
 };
 
 /** One event, for those who watch a client at work. It never has a header, a body or a secret in it. */
@@ -1163,12 +1168,24 @@ typedef struct boxretry_client_options {
      docs/curl-options.md lists what is the library's to set. It must not block. NULL: none */
   void (*on_transfer)(void *context, void *curl_easy);
   void *on_transfer_context; /* yours */
+
+  /* Where access tokens come from, each sent as "Authorization: Bearer …". To wait for one counts against a call's
+     deadline, not against an attempt's timeouts. It goes only to the scheme, host and port that the request is for, and
+     over http only to this very machine (else INVALID_ARGUMENT). Retained; NULL: none */
+  boxretry_token_source *token_source;
+  /* A 401 whose body is a JSON object of at most 65536 bytes with one of these as its `code` drops the token, and is
+     replayed with a new one, at once and once in a call (R1). Case matters. Default: none; of January: token_expired */
+  const char *const *replay_codes;
+  size_t replay_code_count;     /* at most 16 */
+  int32_t allow_insecure_token; /* flag: http to other machines too, where everybody on the way reads the token */
+  int32_t reserved;             /* 0 */
 } boxretry_client_options;
 
 #define BOXRETRY_CLIENT_OPTIONS_INIT                                                                                   \
   {                                                                                                                    \
     sizeof(boxretry_client_options), NULL, NULL, 0, NULL, NULL, NULL, BOXRETRY_PROXY_ENVIRONMENT, 0, 0, 0, 0, 0, 0,    \
-        NULL, NULL, BOXRETRY_PRESET_BOX, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL  \
+        NULL, NULL, BOXRETRY_PRESET_BOX, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, \
+        NULL, NULL, 0, 0, 0                                                                                            \
   }
 
 /** Does what BOXRETRY_CLIENT_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
@@ -1307,6 +1324,14 @@ void boxretry_sending_fail(boxretry_sending *sending);
 
 /** How the call ended: OK for any response, also 503; else CANCELLED, DEADLINE, a cause (RESOLVE, …), … */
 boxretry_error boxretry_response_error(const boxretry_response *response);
+
+/**
+ * Why no access token could be got, where the call ended because of that: OK, or an error as of boxretry_token_source_get();
+ * CLIENT_TOKEN_PROVIDER_FAILED, too, if the new token was the rejected one again. boxretry_last_error_detail() then says
+ * more. By B8 it is also how the call ended, with the 401 attached; after a replay that could not be (R4) the call has
+ * ended with that 401, and this is its cause.
+ */
+boxretry_error boxretry_response_token_error(const boxretry_response *response);
 
 /** The status; 0: it ended without a response. */
 int32_t boxretry_response_status(const boxretry_response *response);

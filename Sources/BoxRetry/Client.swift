@@ -11,10 +11,15 @@ final class ClientHandle: Handle, HandleClass {
     let strategy: any RetryStrategy
     let settings: CallSettings
     let idempotencyHeader: IdempotencyHeader
+    private let tokens: TokenSource?
+    private let allowsInsecureToken: Bool
 
     init(
-        _ engine: Engine, strategy: any RetryStrategy, settings: CallSettings, idempotencyHeader: IdempotencyHeader
+        _ engine: Engine, strategy: any RetryStrategy, settings: CallSettings, idempotencyHeader: IdempotencyHeader,
+        tokens: TokenSource?, allowsInsecureToken: Bool
     ) {
+        self.tokens = tokens
+        self.allowsInsecureToken = allowsInsecureToken
         self.engine = engine
         self.idempotencyHeader = idempotencyHeader
         self.strategy = strategy
@@ -40,10 +45,15 @@ public func boxretry_client_new(
             strategy = BoxRetryStrategy(checked: preset)
         }
         let key = try IdempotencyHeader(options.idempotency_key_header)
+        guard options.reserved == 0 else { throw .invalidArgument("options", "reserved", "must be 0") }
+        let tokens = try TokenSourceHandle.source(behind: options.token_source)
         let engineSettings = try EngineSettings.checked(options)
         do throws(Engine.SetupFailure) {
             let engine = try Engine(settings: engineSettings, clock: systemClock)
-            ClientHandle(engine, strategy: strategy, settings: settings, idempotencyHeader: key).give(to: out)
+            ClientHandle(
+                engine, strategy: strategy, settings: settings, idempotencyHeader: key, tokens: tokens,
+                allowsInsecureToken: options.allow_insecure_token != 0
+            ).give(to: out)
         } catch {
             switch error {
             case .outOfMemory: throw .outOfMemory
@@ -72,9 +82,29 @@ extension ClientHandle {
         }
         let sink: BodySink?
         if let pointer = request.sink { sink = try BodySink.checked(pointer) } else { sink = nil }
+        let copy = try copy(of: request)
         return Call(
-            engine: engine, request: try copy(of: request), strategy: strategy, settings: settings,
-            delivery: try delivery(request), cancelSwitch: cancel, userPointer: request.user_pointer, sink: sink)
+            engine: engine, request: copy, strategy: strategy, settings: settings,
+            delivery: try delivery(request), cancelSwitch: cancel, userPointer: request.user_pointer, sink: sink,
+            tokens: try tokens(for: request, copy))
+    }
+
+    /// Where the call's access tokens come from; nil: it has none (T13).
+    private func tokens(for request: boxretry_request, _ copy: RequestCopy) throws(Failure) -> TokenSource? {
+        let own = try TokenSourceHandle.source(behind: request.token_source)
+        switch Int(request.authorization) {
+        case BOXRETRY_SWITCH_DEFAULT, BOXRETRY_SWITCH_ON: break
+        case BOXRETRY_SWITCH_OFF: return nil
+        default:
+            throw .invalidArgument(
+                "request", "authorization", "is no BOXRETRY_SWITCH_", is: Int64(request.authorization))
+        }
+        guard let tokens = own ?? tokens, !copy.hasAuthorization else { return nil }
+        guard allowsInsecureToken || shim_url_is_confidential(copy.url) else {
+            throw .invalidArgument(
+                "request", "url", "is http to another machine, which would see the access token")
+        }
+        return tokens
     }
 
     private func copy(of request: boxretry_request) throws(Failure) -> RequestCopy {

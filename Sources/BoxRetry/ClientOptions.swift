@@ -26,10 +26,11 @@ extension boxretry_client_options: SizedStruct {
             max_transfers_per_host: 0, max_lookups: 0, client_certificate: nil, client_key: nil,
             client_key_password: nil, unix_socket: nil, secret_headers: nil, secret_header_count: 0,
             idempotency_key_header: nil, before_attempt: nil, before_attempt_context: nil, on_transfer: nil,
-            on_transfer_context: nil)
+            on_transfer_context: nil, token_source: nil, replay_codes: nil, replay_code_count: 0,
+            allow_insecure_token: 0, reserved: 0)
     }
 
-    static var firstSize: Int { 224 }
+    static var firstSize: Int { 256 }
 }
 
 extension boxretry_client_stats: SizedStruct {
@@ -107,7 +108,6 @@ extension CallSettings {
         if request.body_limit > 0 || settings.isCompressed { settings.sinkLimit = settings.bodyLimit }
         if let hook = hook(request.before_attempt, request.before_attempt_context) { settings.beforeAttempt = hook }
         settings.onProgress = progress(request.on_progress, request.on_progress_context)
-        guard request.reserved == 0 else { throw .invalidArgument("request", "reserved", "must be 0") }
         return settings
     }
 
@@ -194,6 +194,7 @@ extension EngineSettings {
             try settings.setLimits(options)
             try settings.setConnections(options)
             try settings.setSecretHeaders(options)
+            try settings.setReplayCodes(options)
         } catch {
             settings.free()
             throw error
@@ -254,6 +255,25 @@ extension EngineSettings {
                 throw .invalidArgument("options", "secret_headers", "have one that is no name of a header")
             }
             secretHeaders.append(try copied(name))
+        }
+    }
+
+    private mutating func setReplayCodes(_ options: boxretry_client_options) throws(Failure) {
+        guard options.replay_code_count >= 0, options.replay_code_count <= 16 else {
+            throw .invalidArgument("options", "replay_code_count", "must be at most 16")
+        }
+        guard options.replay_code_count > 0 else {
+            if Int(options.preset) == BOXRETRY_PRESET_JANUARY {
+                replayCodes.append(try copied(StaticString("token_expired").cString))
+            }
+            return
+        }
+        guard let codes = options.replay_codes else {
+            throw .invalidArgument("options", "replay_codes", "is NULL, but replay_code_count is not 0")
+        }
+        for index in 0..<options.replay_code_count {
+            guard let code = codes[index] else { throw .invalidArgument("options", "replay_codes", "have one that is NULL") }
+            replayCodes.append(try copied(code))
         }
     }
 

@@ -78,6 +78,8 @@ struct Failure: Error {
         case .cancelled: Failure(BOXRETRY_ERROR_CANCELLED, "cancel: was triggered")
         case .timedOut: .waitTimeout
         case .outOfMemory: .outOfMemory
+        case .rejectedAgain:
+            Failure(BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED, "the provider gave the token again that was rejected")
         case .source(.exhausted): .exhausted
         case .source(.closed): closed("source")
         case .source(.invalidToken):

@@ -10,7 +10,7 @@ extension boxretry_request: SizedStruct {
             body_is_borrowed: 0, timeouts: nil, strategy: nil, deadline_ms: 0, body_limit: 0, queue: nil,
             on_complete: nil, on_complete_context: nil, cancel: nil, body_source: nil, sink: nil, on_progress: nil,
             on_progress_context: nil, before_attempt: nil, before_attempt_context: nil, idempotency_key: nil,
-            max_redirects: 0, compression: 0, http_version: 0, reserved: 0)
+            max_redirects: 0, compression: 0, http_version: 0, authorization: 0, token_source: nil)
     }
 
     static var firstSize: Int { 56 }
@@ -31,7 +31,6 @@ extension Outcome {
     mutating func setRequest(_ pointer: UnsafePointer<boxretry_request>) throws(Failure) {
         let request = try boxretry_request.read(pointer, "request")
         let isUnsafe = try request.checkedIsUnsafe()
-        guard request.reserved == 0 else { throw .invalidArgument("request", "reserved", "must be 0") }
         guard request.body != nil || request.body_length == 0 else {
             throw .invalidArgument("request", "body", "is NULL, but body_length is not 0")
         }

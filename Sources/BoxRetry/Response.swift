@@ -81,8 +81,10 @@ extension boxretry_redirect: SizedStruct {
 
 extension CallMachine.Ending {
     /// How the call ended, as the C interface has it.
+    /// What ended it with a token's failure is with the result.
     var cError: boxretry_error {
         switch self {
+        case .token: boxretry_error(BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED)
         case .response: boxretry_error(BOXRETRY_OK)
         case .cancelled: boxretry_error(BOXRETRY_ERROR_CANCELLED)
         case .deadline: boxretry_error(BOXRETRY_ERROR_DEADLINE)
@@ -111,7 +113,17 @@ extension CallMachine.Ending {
 
 @_cdecl("boxretry_response_error") @implementation
 public func boxretry_response_error(_ response: OpaquePointer!) -> boxretry_error {
-    ResponseHandle.read(response, boxretry_error(BOXRETRY_ERROR_INVALID_ARGUMENT)) { $0.ending.cError }
+    ResponseHandle.read(response, boxretry_error(BOXRETRY_ERROR_INVALID_ARGUMENT)) { result in
+        if result.ending == .token, let failure = result.tokenFailure { return Failure.token(failure).error }
+        return result.ending.cError
+    }
+}
+
+@_cdecl("boxretry_response_token_error") @implementation
+public func boxretry_response_token_error(_ response: OpaquePointer!) -> boxretry_error {
+    ResponseHandle.read(response, boxretry_error(BOXRETRY_ERROR_INVALID_ARGUMENT)) { result in
+        result.tokenFailure.map { Failure.token($0).error } ?? boxretry_error(BOXRETRY_OK)
+    }
 }
 
 @_cdecl("boxretry_response_status") @implementation

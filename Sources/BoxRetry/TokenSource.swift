@@ -158,6 +158,14 @@ private func get(_ source: TokenSource, _ timeout_ms: Int64, _ cancel: OpaquePoi
     }
 }
 
+extension TokenSourceHandle {
+    /// The source behind a pointer that may be NULL.
+    static func source(behind pointer: OpaquePointer?) throws(Failure) -> TokenSource? {
+        guard let pointer else { return nil }
+        return try retained(pointer, "token_source").source
+    }
+}
+
 extension CancelHandle {
     /// The switch behind a pointer that may be NULL.
     fileprivate static func cancelSwitch(behind pointer: OpaquePointer?) throws(Failure) -> CancelSwitch? {

@@ -1,5 +1,7 @@
 #include "shim_curl.h"
 
+#include "shim_file.h"
+#include "shim_memory.h"
 #include "shim_system.h"
 
 #include <arpa/inet.h>
@@ -344,27 +346,79 @@ void shim_easy_report(shim_easy *easy, shim_report *report) {
   report->first_byte = time_info(easy, CURLINFO_STARTTRANSFER_TIME_T, first_byte > 0);
 }
 
+/* --- Secret header lines --- */
+
+struct curl_slist *shim_header_add_secret(const char *start, const char *secret, struct curl_slist *others) {
+  const size_t length = strlen(start) + strlen(secret);
+  struct curl_slist *first = malloc(sizeof *first);
+  char *line = malloc(length + 1);
+  if (!first || !line) {
+    free(first);
+    free(line);
+    return NULL;
+  }
+  memcpy(line, start, strlen(start));
+  memcpy(line + strlen(start), secret, strlen(secret) + 1);
+  *first = (struct curl_slist){line, others};
+  return first;
+}
+
+void shim_header_free_secret(struct curl_slist *first) {
+  if (!first) return;
+  shim_wipe(first->data, strlen(first->data));
+  free(first->data);
+  free(first);
+}
+
+bool shim_header_has_authorization(const struct curl_slist *lines) {
+  for (; lines; lines = lines->next)
+    if (strncasecmp(lines->data, "Authorization:", 14) == 0 || strncasecmp(lines->data, "Authorization;", 14) == 0)
+      return true;
+  return false;
+}
+
 /* --- Multipart: a part's data lie in memory, and are read from there --- */
 
 typedef struct part_data {
-  const char *data;
-  size_t length;
-  size_t position;
+  const char *data; /* NULL: a file */
+  int64_t length;
+  int64_t position;
+  int descriptor; /* of the file; -1: not open */
+  char path[];
 } part_data;
+
+static void close_part(part_data *part) {
+  if (part->descriptor >= 0) close(part->descriptor);
+  part->descriptor = -1;
+}
+
+static void free_part(void *user) {
+  close_part(user);
+  free(user);
+}
 
 static size_t on_read_part(char *buffer, size_t size, size_t count, void *user) {
   part_data *part = user;
-  const size_t left = part->length - part->position, room = size * count;
-  const size_t taken = left < room ? left : room;
-  if (taken > 0) memcpy(buffer, part->data + part->position, taken);
+  const int64_t left = part->length - part->position, room = (int64_t)(size * count);
+  int64_t taken = left < room ? left : room;
+  if (taken <= 0) return 0;
+  if (part->data) {
+    memcpy(buffer, part->data + part->position, (size_t)taken);
+  } else {
+    if (part->descriptor < 0) part->descriptor = shim_file_open(part->path);
+    /* One that is shorter than it was would leave the server waiting for the rest. */
+    taken = part->descriptor < 0 ? -1 : shim_file_read(part->descriptor, buffer, (size_t)taken, part->position);
+    if (taken <= 0) return CURL_READFUNC_ABORT;
+  }
   part->position += taken;
-  return taken;
+  if (part->position == part->length) close_part(part);
+  return (size_t)taken;
 }
 
 static int on_seek_part(void *user, curl_off_t offset, int origin) {
   part_data *part = user;
-  if (origin != SEEK_SET || offset < 0 || (size_t)offset > part->length) return CURL_SEEKFUNC_FAIL;
-  part->position = (size_t)offset;
+  if (origin != SEEK_SET || offset < 0 || offset > part->length) return CURL_SEEKFUNC_FAIL;
+  part->position = offset;
   return CURL_SEEKFUNC_OK;
 }
 
@@ -377,15 +431,25 @@ bool shim_easy_add_part(shim_easy *easy, const shim_part *part) {
   }
   bool ok = curl_mime_headers(added, part->headers, 1) == CURLE_OK;
   ok = curl_mime_name(added, part->name) == CURLE_OK && ok;
+  const size_t path_size = part->path ? strlen(part->path) + 1 : 0;
+  part_data *data = malloc(sizeof *data + path_size);
+  if (!data) return false;
+  *data = (part_data){part->data, (int64_t)part->data_length, 0, -1};
   if (part->path) {
-    ok = curl_mime_filedata(added, part->path) == CURLE_OK && ok; /* sets the file's name, too */
-  } else {
-    part_data *data = malloc(sizeof *data);
-    if (!data) return false;
-    *data = (part_data){part->data, part->data_length, 0};
-    ok = curl_mime_data_cb(added, (curl_off_t)part->data_length, on_read_part, on_seek_part, free, data) == CURLE_OK &&
-         ok;
+    memcpy(data->path, part->path, path_size);
+    data->data = NULL;
+    data->descriptor = shim_file_open(part->path);
+    data->length = data->descriptor < 0 ? -1 : shim_file_length(data->descriptor);
+    close_part(data);
+    const char *slash = strrchr(part->path, '/');
+    if (!part->file_name) ok = curl_mime_filename(added, slash ? slash + 1 : part->path) == CURLE_OK && ok;
   }
+  if (data->length < 0 || (!data->data && !part->path && data->length > 0)) {
+    free(data);
+    return false;
+  }
+  if (!data->data && !part->path) data->data = "";
+  ok = curl_mime_data_cb(added, data->length, on_read_part, on_seek_part, free_part, data) == CURLE_OK && ok;
   if (part->file_name) ok = curl_mime_filename(added, part->file_name) == CURLE_OK && ok;
   if (part->content_type) ok = curl_mime_type(added, part->content_type) == CURLE_OK && ok;
   return ok;
@@ -447,6 +511,8 @@ bool shim_url_check(const char *url, shim_url *out) {
 }
 
 char *shim_url_follow(const char *url, const char *location) {
+  /* RFC 3986, 5.2.2: without anything but a fragment it is the same document. libcurl would drop its last part. */
+  if (*location == '\0' || *location == '#') return strndup(url, strcspn(url, "#"));
   CURLU *parsed = curl_url();
   url_origin origin = {NULL, NULL, NULL};
   char *followed = NULL, *copy = NULL;
@@ -458,6 +524,21 @@ char *shim_url_follow(const char *url, const char *location) {
   curl_free(followed);
   free_origin(&origin);
   curl_url_cleanup(parsed);
+  return copy;
+}
+
+char *shim_url_without_user(const char *url) {
+  const char *host = strstr(url, "://");
+  if (!host) return NULL;
+  host += 3;
+  const char *end = host + strcspn(host, "/?#"), *at = NULL;
+  for (const char *c = host; c < end; c++)
+    if (*c == '@') at = c;
+  if (!at) return NULL;
+  char *copy = malloc(strlen(url) + 1);
+  if (!copy) return NULL;
+  memcpy(copy, url, (size_t)(host - url));
+  strcpy(copy + (host - url), at + 1);
   return copy;
 }
 

@@ -62,6 +62,11 @@ static int permissions_for(const char *path) {
   return errno == ENOENT ? (int)(0666 & ~current_umask()) : -1;
 }
 
+static bool is_link(const char *path) {
+  struct stat status;
+  return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
 static bool make_temporary(shim_new_file *file) {
   const char *slash = strrchr(file->target, '/');
   const size_t directory = slash ? (size_t)(slash - file->target) + 1 : 0;
@@ -79,6 +84,7 @@ bool shim_new_file_open(shim_new_file *file, const char *path) {
   const int permissions = permissions_for(path);
   if (permissions < 0) return false;
   file->target = realpath(path, NULL); /* a symbolic link stays one */
+  if (!file->target && is_link(path)) return false; /* that leads nowhere, and is to stay one, too */
   if (!file->target) file->target = strdup(path);
   if (file->target && make_temporary(file) && fchmod(file->descriptor, (mode_t)permissions) == 0) return true;
   shim_new_file_drop(file);

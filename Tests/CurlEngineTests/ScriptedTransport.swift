@@ -98,7 +98,7 @@ final class ScriptedTransport: Transport {
 
     func wait(nanoseconds: Int64) {
         // Another thread is asked, and its answer comes in real time.
-        if let engine, engine.active.contains(where: \.isAskingEarly) { return }
+        if let engine, engine.active.contains(where: { $0.isAskingEarly || $0.machine.state == .deciding }) { return }
         let now = clock.monotonic.nanoseconds
         let next = pending.map(\.due).min() ?? .max
         let until = min(next, nanoseconds > .max - now ? .max : now + nanoseconds)

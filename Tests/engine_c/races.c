@@ -134,6 +134,12 @@ static const scenario scenarios[] = {
     {"cancel_while_deciding", cancel_while_deciding, true},
     {"cancel_before_decision", cancel_before_decision, true},
     {"decide_at_once", decide_at_once, true},
+    {"answer_against_cancel", answer_against_cancel, false},
+    {"invalidate_against_answer", invalidate_against_answer, false},
+    {"free_against_answer", free_against_answer, false},
+    {"free_against_get", free_against_get, false},
+    {"late_answer_against_next", late_answer_against_next, false},
+    {"read_against_drop", read_against_drop, false},
 };
 
 static void out_of_patience(int signal) {

@@ -59,5 +59,11 @@ void perform_on_an_idle_client(void);
 void cancel_while_deciding(void);
 void cancel_before_decision(void);
 void decide_at_once(void);
+void answer_against_cancel(void);
+void invalidate_against_answer(void);
+void free_against_answer(void);
+void free_against_get(void);
+void late_answer_against_next(void);
+void read_against_drop(void);
 
 #endif

@@ -68,6 +68,13 @@ typedef struct shim_easy_settings {
   const char *unix_socket;
 } shim_easy_settings;
 
+/* Puts a header line before others, which stay theirs: `start` and then `secret`. NULL: out of memory. */
+struct curl_slist *shim_header_add_secret(const char *start, const char *secret, struct curl_slist *others);
+/* Frees and overwrites that one line. NULL is accepted. */
+void shim_header_free_secret(struct curl_slist *first);
+/* Whether there is an Authorization among header lines. */
+bool shim_header_has_authorization(const struct curl_slist *lines);
+
 /* A handle of libcurl's is set up once, and used for one transfer after the other. */
 
 /* Its transfers will run in `multi`. NULL: out of memory, or an option that is lacking. */
@@ -149,6 +156,9 @@ bool shim_url_check(const char *url, shim_url *out);
 
 /* Where a redirect leads from a URL, to be freed with shim_free; NULL if that is no URL that we can fetch. */
 char *shim_url_follow(const char *url, const char *location);
+
+/* A URL without the user and password in it, to be freed with shim_free; NULL if there are none. */
+char *shim_url_without_user(const char *url);
 
 /* Whether two URLs have the same scheme, host and port. */
 bool shim_url_same_origin(const char *url, const char *other);

@@ -118,7 +118,7 @@ public final class TokenEndpoint: TokenProvider {
         case .response: answered(TokenEndpointAnswer(status: result.status, body: result.body), request)
         case .exception, .deadline: fail(request, "no answer came", isRetryable: true)
         case .local(.responseTooLarge): fail(request, "the answer is too long")
-        case .local, .cancelled, .callbackFailed: fail(request, "the request could not be made")
+        case .local, .cancelled, .callbackFailed, .token: fail(request, "the request could not be made")
         }
     }
 

@@ -47,4 +47,6 @@ public enum TokenWaitFailure: Error {
     case cancelled
     case timedOut
     case outOfMemory
+    /// It is the one that was rejected.
+    case rejectedAgain
 }

@@ -14,7 +14,9 @@ public final class Call: TimerEntry {
     var download: Download?
     /// Where the attempt is sent.
     var target: Target
-    var machine = CallMachine()
+    /// Nil: without access tokens.
+    let auth: CallAuth?
+    var machine: CallMachine
     var retryLoop: RetryLoop
     let deadline: Instant
     let startedAt: Int64
@@ -36,8 +38,10 @@ public final class Call: TimerEntry {
     /// The strategy is at it, on another thread; the attempt may end meanwhile.
     var isAskingEarly = false
     var endWhileAsking: (result: CallMachine.AttemptResult, code: Int32, at: Int64)?
-    /// What the last attempt brought.
+    /// What the last attempt brought; the body only if its transfer is gone, and it may yet be wanted.
     private(set) var received = (head: ResponseHead(shim_buffer()), body: shim_buffer())
+    private var hasKeptResponse = false
+    private var isKeptBodyCutOff = false
     var records: [AttemptRecord] = []
     var redirects: [RedirectRecord] = []
     var reconnects: Int32 = 0
@@ -72,7 +76,8 @@ public final class Call: TimerEntry {
 
     public init(
         engine: Engine, request: RequestCopy, strategy: any RetryStrategy, settings: CallSettings,
-        delivery: Delivery, cancelSwitch: CancelSwitch?, userPointer: UnsafeMutableRawPointer?, sink: BodySink? = nil
+        delivery: Delivery, cancelSwitch: CancelSwitch?, userPointer: UnsafeMutableRawPointer?, sink: BodySink? = nil,
+        tokens: TokenSource? = nil
     ) {
         self.engine = engine
         self.request = request
@@ -82,6 +87,8 @@ public final class Call: TimerEntry {
         self.cancelSwitch = cancelSwitch
         self.userPointer = userPointer
         self.sink = sink
+        auth = tokens.map { CallAuth($0) }
+        machine = CallMachine(needsToken: tokens != nil)
         if let file = sink as? FileSink, file.isResumable, request.mayBeResumed { download = Download() }
         target = request.target
         let clock = engine.clock
@@ -105,7 +112,17 @@ public final class Call: TimerEntry {
         received.head = ResponseHead(transfer.takeHead())
     }
 
+    /// Keeps a response whose transfer is about to go, in case that there will be no other.
+    func keepResponse() {
+        guard let transfer else { return }
+        shim_buffer_free(&received.body)
+        received.body = transfer.takeBody()
+        hasKeptResponse = true
+        isKeptBodyCutOff = transfer.isBodyCutOff
+    }
+
     private func freeReceived() {
+        hasKeptResponse = false
         received.head.free()
         shim_buffer_free(&received.body)
     }
@@ -113,7 +130,7 @@ public final class Call: TimerEntry {
     func makeResult(_ ending: CallMachine.Ending) -> CallResult {
         // Only what ended in a response, or in a callback that was asked about one, has one to show. Else what the last
         // attempt brought stays here: a strategy may be looking at it on another thread.
-        let hasResponse = ending == .response || ending == .callbackFailed
+        let hasResponse = ending == .response || ending == .callbackFailed || ending == .token && hasKeptResponse
         var brought = (head: ResponseHead(shim_buffer()), body: shim_buffer())
         if hasResponse {
             swap(&brought, &received)
@@ -121,18 +138,24 @@ public final class Call: TimerEntry {
         }
         return CallResult(
             ending: ending, status: hasResponse ? records.last?.status ?? 0 : 0, head: brought.head,
-            body: brought.body, isBodyCutOff: hasResponse && (transfer?.isBodyCutOff ?? false), records: records,
-            redirects: redirects, sinkLength: sink?.length ?? 0, target: target, userPointer: userPointer)
+            body: brought.body, isBodyCutOff: hasResponse && (transfer?.isBodyCutOff ?? isKeptBodyCutOff), records: records,
+            redirects: redirects, sinkLength: sink?.length ?? 0, target: target, tokenFailure: auth?.failure,
+            userPointer: userPointer)
     }
 
     var isGone: Bool { engine.isAbandoned(self) }
 
     /// Where redirects have led. Only for callbacks, which run on the loop.
-    public var currentURL: UnsafePointer<CChar> { UnsafePointer(target.url) }
+    public var currentURL: UnsafePointer<CChar> { target.shownURL }
     public var currentMethod: UnsafePointer<CChar> { UnsafePointer(target.method) }
 
     /// Of the attempt under way, from 1.
     public var attemptNumber: Int32 { Int32(records.count + 1) }
+
+    /// Nothing of it runs on CLOCK_BOOTTIME at present.
+    var isWaitingOnly: Bool {
+        machine.state == .waiting && !(hasDeadline && engine.clock.boottime.nanoseconds >= deadline.nanoseconds)
+    }
 
     var hasDeadline: Bool { settings.deadline != .max }
 
@@ -176,7 +199,7 @@ public struct RedirectRecord {
     public var status: Int32
     let target: Target
 
-    public var url: UnsafePointer<CChar> { UnsafePointer(target.url) }
+    public var url: UnsafePointer<CChar> { target.shownURL }
 }
 
 /// How a call ended, and with what. Never changes.
@@ -190,6 +213,8 @@ public final class CallResult {
     /// Bytes of the body that the sink has.
     public let sinkLength: Int64
     private let target: Target
+    /// Why no access token could be got, if that ended the call.
+    public let tokenFailure: TokenWaitFailure?
     public let userPointer: UnsafeMutableRawPointer?
     private var headers: ResponseHead
     private var bodyBuffer: shim_buffer
@@ -197,7 +222,7 @@ public final class CallResult {
     init(
         ending: CallMachine.Ending, status: Int32, head: ResponseHead, body: shim_buffer, isBodyCutOff: Bool,
         records: [AttemptRecord], redirects: [RedirectRecord], sinkLength: Int64, target: Target,
-        userPointer: UnsafeMutableRawPointer?
+        tokenFailure: TokenWaitFailure?, userPointer: UnsafeMutableRawPointer?
     ) {
         self.ending = ending
         self.status = status
@@ -208,6 +233,7 @@ public final class CallResult {
         self.redirects = redirects
         self.sinkLength = sinkLength
         self.target = target
+        self.tokenFailure = tokenFailure
         self.userPointer = userPointer
     }
 
@@ -216,7 +242,7 @@ public final class CallResult {
         shim_buffer_free(&bodyBuffer)
     }
 
-    public var url: UnsafePointer<CChar> { UnsafePointer(target.url) }
+    public var url: UnsafePointer<CChar> { target.shownURL }
 
     public var body: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bodyBuffer.data, count: bodyBuffer.count) }
 

@@ -20,5 +20,7 @@ public struct EngineEvent {
         case retryScheduled = 3
         case callEnded = 4
         case redirected = 5
+        case tokenWaitBegan = 6
+        case tokenWaitEnded = 7
     }
 }

@@ -6,7 +6,7 @@ public final class RequestCopy {
     let target: Target
     private let ownHeaders: OwnedHeaders
     /// For libcurl, if nothing is changed.
-    private let lines: UnsafeMutablePointer<curl_slist>
+    let ownLines: UnsafeMutablePointer<curl_slist>
     public let body: Body
     let isIdempotent: Bool
     let isUnsafe: Bool
@@ -36,7 +36,7 @@ public final class RequestCopy {
             let lines = headers.lines(hasBody: saysLength && !writesType)
         else { return nil }
         self.target = target
-        self.lines = lines
+        ownLines = lines
         ownHeaders = headers
         self.body = body
         isIdempotent = RequestChecks.isIdempotent(method: method)
@@ -44,7 +44,7 @@ public final class RequestCopy {
     }
 
     deinit {
-        curl_slist_free_all(lines)
+        curl_slist_free_all(ownLines)
         if case .memory(let bytes, _, isCopy: true) = body { shim_free(UnsafeMutableRawPointer(mutating: bytes)) }
         shim_free(description)
     }
@@ -52,6 +52,9 @@ public final class RequestCopy {
     public var method: UnsafePointer<CChar> { UnsafePointer(target.method) }
     public var url: UnsafePointer<CChar> { UnsafePointer(target.url) }
     public var headers: HeaderList { ownHeaders.list }
+
+    /// The caller's own Authorization wins over any access token (T13).
+    public var hasAuthorization: Bool { headers.firstValue(of: "Authorization") != nil }
 
     var source: BodySource? {
         if case .stream(let source) = body { return source }
@@ -62,11 +65,13 @@ public final class RequestCopy {
 
     var isHead: Bool { RequestChecks.isHead(method: method) }
 
-    /// A part of the response may be asked for by us, since the caller has not asked for one.
-    var mayBeResumed: Bool {
-        RequestChecks.isGet(method: method) && headers.firstValue(of: "Range") == nil
-            && headers.firstValue(of: "If-Range") == nil
+    /// The caller has not asked for a part of what there is.
+    var asksForWhole: Bool {
+        headers.firstValue(of: "Range") == nil && headers.firstValue(of: "If-Range") == nil
     }
+
+    /// So that we may.
+    var mayBeResumed: Bool { RequestChecks.isGet(method: method) && asksForWhole }
 
     /// As libcurl shall send it. `changed`: its header lines, where they are not the request's own.
     func attempt(
@@ -76,7 +81,7 @@ public final class RequestCopy {
         var attempt = shim_attempt()
         attempt.method = UnsafePointer(target.method)
         attempt.url = UnsafePointer(target.url)
-        attempt.headers = changed ?? lines
+        attempt.headers = changed ?? ownLines
         attempt.http_version = Int(settings.httpVersion.curl)
         attempt.compressed = settings.isCompressed
         attempt.fresh = fresh

@@ -5,6 +5,8 @@ import RetryCore
 final class Target {
     let method: UnsafeMutablePointer<CChar>
     let url: UnsafeMutablePointer<CChar>
+    /// The URL as it is shown, without user and password; nil: as it is.
+    private let withoutUser: UnsafeMutablePointer<CChar>?
     /// Host and port, hashed; and whether the host has to be looked up.
     let place: shim_url
     /// The body of the request is sent along.
@@ -23,6 +25,7 @@ final class Target {
         }
         self.method = methodCopy
         self.url = urlCopy
+        withoutUser = shim_url_without_user(url)
         self.place = place
         self.hasBody = hasBody
         self.isForeign = isForeign
@@ -31,7 +34,11 @@ final class Target {
     deinit {
         shim_free(method)
         shim_free(url)
+        shim_free(withoutUser)
     }
+
+    /// For events, records and hooks, which have no secrets in them (T1).
+    var shownURL: UnsafePointer<CChar> { UnsafePointer(withoutUser ?? url) }
 
     /// Where a response with that status and Location leads to. Nil: nowhere that we can go, or there is no memory.
     func followed(

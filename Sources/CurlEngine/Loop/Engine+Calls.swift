@@ -6,15 +6,20 @@ extension Engine {
     func perform(_ action: CallMachine.Action, _ call: Call) {
         switch action {
         case .none: break
+        case .getToken: getToken(call)
         case .attempt(let fresh):
             call.target = call.request.target
             call.redirectsInAttempt = 0
+            if !call.records.isEmpty { locked { stats.retries += 1 } }
             enqueue(call, fresh: fresh)
         case .sendAgain(let fresh): enqueue(call, fresh: fresh)
         case .decide: decide(call)
         case .wait(let seconds):
+            if call.decision?.action == .refreshTokenAndRetry, call.auth != nil {
+                dropToken(call)
+                call.keepResponse()
+            }
             drop(&call.transfer)
-            locked { stats.retries += 1 }
             tell(.retryScheduled, call, call.records.last)
             timers.set(call, due: Instant(nanoseconds: now).advanced(bySeconds: seconds).nanoseconds)
         case .end(let ending): finish(call, ending)
@@ -125,7 +130,7 @@ extension Engine {
         hasMoreToDo = true
     }
 
-    private func tell(
+    func tell(
         _ kind: EngineEvent.Kind, _ call: Call, _ record: AttemptRecord? = nil, _ ending: CallMachine.Ending? = nil
     ) {
         guard let onEvent = settings.onEvent else { return }
@@ -157,13 +162,14 @@ extension Engine {
             } else {
                 arm(call)
             }
-        case .idle, .deciding, .ended: break
+        case .awaitingToken, .deciding: arm(call)
+        case .idle, .ended: break
         }
     }
 
     /// Sets the call's one timer to the next moment at which something may be over. Activity does not move it: it looks
     /// again when it fires.
-    private func arm(_ call: Call) {
+    func arm(_ call: Call) {
         var due = Int64.max
         if let transfer = call.transfer, !transfer.isDetached {
             due = saturated(now, resourceTimeLeft(call))
@@ -200,6 +206,7 @@ extension Engine {
         if let transfer = call.transfer, !transfer.isDetached || call.endWhileAsking != nil {
             noteUnfinished(call, transfer)
         }
+        leaveToken(call)
         let ending = closeBodies(call, wanted)
         hasMoreToDo = true
         timers.remove(call)
@@ -287,12 +294,16 @@ extension Engine {
 
     private func begin(_ call: Call, _ lines: UnsafeMutablePointer<curl_slist>?) {
         let transfer = Transfer(call: call, lines: lines, now: now)
+        guard transfer.hasAuthorization else {
+            giveUpTurn(call)
+            return perform(call.machine.failed(.outOfMemory), call)
+        }
         call.transfer = transfer
         if call.reconnects == 0, call.redirectsInAttempt == 0 {
             call.attemptStartedAt = now
             call.attemptStartedBoot = clock.boottime.nanoseconds
+            locked { stats.attempts += 1 }
         }
-        locked { stats.attempts += 1 }
         arm(call)
         tell(.attemptBegan, call)
         if transfer.target.hasBody, let source = call.request.source, !source.rewind() {
@@ -309,9 +320,23 @@ extension Engine {
             return arm(call)
         }
         call.request.source?.rest()
-        let result = result == .response ? followed(call, transfer) : result
+        var result = result == .response ? followed(call, transfer) : result
+        if result == .response, isExpiry(call, transfer) {
+            dropToken(call)
+            call.auth?.hasReplayed = true
+            guard call.bodyCanBeSentAgain else { return refuseReplay(call, transfer, at: time ?? now) }
+            result = .replay
+        }
         note(call, transfer, result, code: code, at: time ?? now)
         perform(call.machine.attemptEnded(result), call)
+    }
+
+    /// The token has expired, but the body is gone: the caller gets the response (R3).
+    private func refuseReplay(_ call: Call, _ transfer: Transfer, at time: Int64) {
+        note(call, transfer, .response, code: 0, at: time)
+        call.decision = call.retryLoop.countRejection(isReplayed: false)
+        guard case .decide = call.machine.attemptEnded(.response) else { return }
+        decided(call)
     }
 
     /// What a response is to the call: its answer, or a redirect that is followed. Then the call's target is changed.
@@ -343,7 +368,7 @@ extension Engine {
             return tell(.reconnect, call)
         case .vetoed: cause = .receive
         case .exception(let reason): cause = reason
-        case .response, .local: break
+        case .response, .replay, .local: break
         }
         if cause != .none { call.exceptions += 1 }
         call.records.append(record(of: call, transfer, status: cause == .none ? transfer.status : 0, at: time))
@@ -353,17 +378,22 @@ extension Engine {
         call.reconnects = 0
         if cause != .none, transfer.place == .sink, let sink = call.sink { call.download?.brokeOff(at: sink.length) }
         makeOutcome(call, transfer, cause: cause)
+        guard result == .replay else { return }
+        call.records[call.records.count - 1].decision = call.retryLoop.countRejection(isReplayed: true)
+        tell(.attemptEnded, call, call.records.last)
+        call.keepResponse()
     }
 
     /// The attempt's outcome, for the strategy to see.
     private func makeOutcome(_ call: Call, _ transfer: Transfer, cause: NetworkExceptionCause) {
-        if transfer.hasHead { call.keepHead(transfer) }
-        call.outcome =
-            cause == .none
-            ? Outcome(status: transfer.status, headers: call.received.head.list) : Outcome(exception: cause)
+        if transfer.hasHead, transfer.hadHead { call.keepHead(transfer) }
+        call.outcome = cause == .none ? Outcome(status: transfer.status) : Outcome(exception: cause)
+        // A response that broke off has headers, too.
+        if transfer.hadHead { call.outcome.headers = call.received.head.list }
         call.outcome.isRequestUnsafe = call.request.isUnsafe
         call.outcome.request = UnsafeRawPointer(call.request.description)
         call.outcome.isBodyReplayable = call.bodyCanBeSentAgain
+        call.outcome.authAvailable = call.auth != nil && !transfer.target.isForeign
         if cause != .none, let sink = call.sink { call.outcome.isSinkRestartable = sink.length == 0 || sink.canRestart }
     }
 
@@ -396,7 +426,7 @@ extension Engine {
         transport?.end(transfer)
     }
 
-    private func drop(_ transfer: inout Transfer?) {
+    func drop(_ transfer: inout Transfer?) {
         if let dropped = transfer { detach(dropped) }
         transfer = nil
     }

@@ -38,6 +38,8 @@ public final class Engine {
     /// Some request has gone, or goes, to an https URL.
     var usesTLS = false
     var timers = TimerQueue()
+    /// How much CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC.
+    private var boottimeAhead = Int64.min / 2
     var active: [Call] = []
     var starting = StartQueue()
     let pool: WorkerPool
@@ -55,6 +57,7 @@ public final class Engine {
         case cancel(Call)
         case decided(Call)
         case resume(Call)
+        case token(Call, TokenResult)
         case cancelAll
     }
 
@@ -244,9 +247,18 @@ public final class Engine {
         transport?.wait(nanoseconds: hasMoreToDo ? 0 : max(min(timers.nextDue ?? .max, limit) - now, 0))
         locked { isPolling = false }
         readClock()
+        noticeSleep()
         while let ended = transport?.takeEnded() {
             attemptEnded(ended.transfer.call, ended.result, code: ended.code)
         }
+    }
+
+    /// After the machine has slept, what runs on CLOCK_BOOTTIME is due earlier than its timer says (M6).
+    private func noticeSleep() {
+        let ahead = clock.boottime.nanoseconds - now
+        guard ahead - boottimeAhead > 1_000_000 else { return }
+        boottimeAhead = ahead
+        for call in active where !call.isWaitingOnly { timers.set(call, due: now) }
     }
 
     func readClock() {
@@ -275,6 +287,7 @@ public final class Engine {
             case .cancel(let call): perform(call.machine.cancel(), call)
             case .decided(let call): decided(call)
             case .resume(let call): resume(call)
+            case .token(let call, let result): tokenEnded(call, result)
             case .cancelAll: while let call = active.last { perform(call.machine.cancel(), call) }
             }
         }

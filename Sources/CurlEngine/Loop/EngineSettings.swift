@@ -15,6 +15,8 @@ public struct EngineSettings {
     public var unixSocket: Text?
     /// Names of headers that go to no other place than the request was for (T13).
     public var secretHeaders: [Text] = []
+    /// The codes in a 401's body that make for a replay with a new token (R1).
+    public var replayCodes: [Text] = []
     /// Attempts under way at once; the others wait.
     public var maxTransfers = 512
     public var maxTransfersForOneHost = Int.max
@@ -45,6 +47,6 @@ public struct EngineSettings {
         for text in [userAgent, proxy, caFile, clientCertificate, clientKey, clientKeyPassword, unixSocket] {
             shim_free(text)
         }
-        for name in secretHeaders { shim_free(name) }
+        for text in secretHeaders + replayCodes { shim_free(text) }
     }
 }

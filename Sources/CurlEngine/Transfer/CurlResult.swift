@@ -4,7 +4,7 @@ import RetryCore
 /// What a code of libcurl means for the call (B2). docs/curl-codes.md has the table.
 func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.AttemptResult {
     if let failure = transfer.localFailure { return .local(failure) }
-    if transfer.isBodyCutOff { return .response }
+    if transfer.isBodyCutOff || transfer.isComplete { return .response }
     if transfer.isWrongRange { return .exception(.protocol) }
     if transfer.wasVetoed { return .vetoed(isSafe: transfer.call.mayBeSentAgain) }
     switch code {

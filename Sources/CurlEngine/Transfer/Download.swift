@@ -49,6 +49,7 @@ struct Download {
             }
             return .rest
         }
+        guard status != 206 else { return .wrong }  // Nobody has asked for a part.
         forget()
         if status == 200, headers.firstValue(of: "Content-Encoding") == nil,
             let value = headers.firstValue(of: "ETag"), value.pointee == CChar(bitPattern: UInt8(ascii: "\""))

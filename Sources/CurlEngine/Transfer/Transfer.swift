@@ -11,6 +11,10 @@ final class Transfer {
     var isEasyShared = true
     /// Header lines of this sending alone.
     private let lines: UnsafeMutablePointer<curl_slist>?
+    /// The access token's line, before the others; overwritten in the end (T1).
+    private var authorization: UnsafeMutablePointer<curl_slist>?
+    /// False if there was no memory for it.
+    private(set) var hasAuthorization = true
     /// It is not the transport's any more.
     var isDetached = false
     /// What is known of it in the end.
@@ -39,6 +43,8 @@ final class Transfer {
     /// The server sent another part of the file than was asked for.
     private(set) var isWrongRange = false
     private var isDiscarded = false
+    /// All of the response has come, whatever libcurl makes of it.
+    private(set) var isComplete = false
     /// The look-up is over.
     private(set) var isOpen = false
     /// The socket in use; -1 if there is none.
@@ -59,9 +65,16 @@ final class Transfer {
         target = call.target
         self.lines = lines
         lastActivity = now
+        guard let token = call.auth?.token, !target.isForeign else { return }
+        let others = lines ?? call.request.ownLines
+        // A hook may have set one of its own.
+        guard !shim_header_has_authorization(others) else { return }
+        authorization = shim_header_add_secret("Authorization: Bearer ", token.secret.start, others)
+        hasAuthorization = authorization != nil
     }
 
     deinit {
+        shim_header_free_secret(authorization)
         curl_slist_free_all(lines)
         shim_buffer_free(&head)
         shim_buffer_free(&body)
@@ -74,6 +87,9 @@ final class Transfer {
         case undecided
         case sink
     }
+
+    /// The head of the final response has come, whole.
+    var hadHead: Bool { status >= 200 && !isReadingHead }
 
     /// The head, or a part of it, has come and has not been taken.
     var hasHead: Bool { head.count > 0 }
@@ -94,7 +110,7 @@ final class Transfer {
     /// What libcurl needs for it.
     func attempt() -> shim_attempt {
         call.request.attempt(
-            to: target, settings: call.settings, fresh: call.isFresh, changed: lines, isLarge: call.sink != nil)
+            to: target, settings: call.settings, fresh: call.isFresh, changed: authorization ?? lines, isLarge: call.sink != nil)
     }
 
     var requestSent: RequestSent { sendings == 0 ? .nothing : .some }
@@ -148,7 +164,15 @@ final class Transfer {
 
     /// The head of the final response is complete. False: stop.
     private func receivedHead() -> Bool {
-        guard let sink = call.sink, (200..<300).contains(status), !call.request.isHead else { return true }
+        if call.request.isHead, target.hasBody {
+            // libcurl does not know that nothing follows, since the request had a body.
+            isComplete = true
+            return false
+        }
+        // What has no content leaves the sink alone.
+        guard let sink = call.sink, (200..<300).contains(status), status != 204, status != 205,
+            !call.request.isHead
+        else { return true }
         switch call.engine.askEarly(call, self) {
         case .deliver: return deliver(to: sink)
         case .keep: return true
@@ -163,7 +187,8 @@ final class Transfer {
 
     /// The body goes to the caller's sink. False: stop.
     func deliver(to sink: BodySink) -> Bool {
-        switch call.download?.received(status: status, call.received.head.list) ?? .whole {
+        let isUnasked = status == 206 && call.request.asksForWhole && sink is FileSink
+        switch call.download?.received(status: status, call.received.head.list) ?? (isUnasked ? .wrong : .whole) {
         case .rest: break
         case .whole:
             guard sink.start() else {

@@ -1,7 +1,7 @@
 /// One call from its start to its one ending, as events in and actions out. It sends nothing and waits for nothing itself.
 ///
 /// ```
-/// idle ─start─► attempting ─attemptEnded─► deciding ─decided─► waiting ─waitOver─► attempting …
+/// idle ─start─► (awaitingToken ─►) attempting ─attemptEnded─► deciding ─decided─► waiting ─waitOver─► attempting …
 ///                   │  ▲                       │                  │
 ///                   └──┘ reconnect (B13),      └──────► ended ◄───┘
 ///                        redirect
@@ -11,6 +11,7 @@
 public struct CallMachine {
     public enum State: Equatable {
         case idle
+        case awaitingToken
         case attempting
         case deciding
         case waiting
@@ -20,6 +21,8 @@ public struct CallMachine {
     public enum Action {
         /// Nothing: the event came too late.
         case none
+        /// Get an access token, then report `tokenCame` or `tokenFailed`.
+        case getToken
         /// Begin an attempt; `fresh` on a new connection.
         case attempt(fresh: Bool)
         /// Send again within the attempt: where the redirect leads, or the same on a new connection.
@@ -40,6 +43,8 @@ public struct CallMachine {
         case deadline
         case local(LocalFailure)
         case callbackFailed
+        /// There is no access token.
+        case token
     }
 
     public private(set) var state = State.idle
@@ -47,12 +52,32 @@ public struct CallMachine {
     private var isLastAnException = false
     /// This attempt has already used its one reconnect.
     private var hasReconnected = false
+    /// Each attempt needs an access token.
+    private let needsToken: Bool
+    private var isNextFresh = false
+    /// The attempt that a token is awaited for is a replay (R).
+    private var isReplay = false
 
-    public init() {}
+    public init(needsToken: Bool = false) {
+        self.needsToken = needsToken
+    }
 
     public mutating func start() -> Action {
         guard state == .idle else { return .none }
         return attempt(fresh: false)
+    }
+
+    public mutating func tokenCame() -> Action {
+        guard state == .awaitingToken else { return .none }
+        isReplay = false
+        return beginAttempt(fresh: isNextFresh)
+    }
+
+    /// There is no token, or the rejected one again. After a replay that cannot be, the caller gets the response that
+    /// there is (R4).
+    public mutating func tokenFailed() -> Action {
+        guard state == .awaitingToken else { return .none }
+        return end(isReplay ? .response : .token)
     }
 
     /// How an attempt ended.
@@ -60,6 +85,8 @@ public struct CallMachine {
         case response
         /// A response that sends us elsewhere, and is followed.
         case redirect
+        /// The access token was rejected, and the request is to be sent with another one, at once (R1).
+        case replay
         case exception(NetworkExceptionCause)
         /// libcurl wanted to send the request again, on a new connection, and was not let. `isSafe`: the method is
         /// idempotent, or nothing was sent.
@@ -77,6 +104,9 @@ public struct CallMachine {
             isLastAnException = false
         case .redirect:
             return .sendAgain(fresh: false)
+        case .replay:
+            isReplay = true
+            return attempt(fresh: false)
         case .exception(let cause):
             isLastAnException = true
             lastCause = cause
@@ -130,6 +160,13 @@ public struct CallMachine {
     }
 
     private mutating func attempt(fresh: Bool) -> Action {
+        guard needsToken else { return beginAttempt(fresh: fresh) }
+        state = .awaitingToken
+        isNextFresh = fresh
+        return .getToken
+    }
+
+    private mutating func beginAttempt(fresh: Bool) -> Action {
         state = .attempting
         hasReconnected = false
         return .attempt(fresh: fresh)

@@ -59,4 +59,5 @@ public enum Reason: Int32, CaseIterable {
     case attemptCeiling = 14
     case custom = 15
     case sinkCannotRestart = 16
+    case tokenExpired = 17
 }

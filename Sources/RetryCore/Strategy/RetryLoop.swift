@@ -54,6 +54,16 @@ public struct RetryLoop {
         return decision
     }
 
+    /// The next attempt has ended in a rejection of its access token, which is no outcome for the strategy: it is replayed,
+    /// and counts as an attempt all the same (R1); or it cannot be, since its body is gone (R3).
+    public mutating func countRejection(isReplayed: Bool) -> Decision {
+        attempts += 1
+        hasEnded = !isReplayed
+        return Decision(
+            action: isReplayed ? .refreshTokenAndRetry : .stop, reason: isReplayed ? .tokenExpired : .notReplayable,
+            attemptNumber: attempts, exceptionNumber: 0, retryAfter: .absent)
+    }
+
     /// Why there may be no retry, whatever the strategy says.
     ///
     /// `attempts - 1` retries have been made. For responses, the strategy's own limit is never above this bound.

@@ -126,6 +126,19 @@ public struct JSONString {
         return isEqual && position == text.utf8CodeUnitCount
     }
 
+    /// Compares with a string that ends in NUL.
+    public func equals(_ text: UnsafePointer<CChar>) -> Bool {
+        var position = 0
+        var isEqual = true
+        forEachByte { byte in
+            guard isEqual else { return }
+            let other = UInt8(bitPattern: text[position])
+            isEqual = other != 0 && other == byte
+            position += 1
+        }
+        return isEqual && text[position] == 0
+    }
+
     private func unit(at index: Int) -> UInt16 {
         var unit: UInt16 = 0
         for offset in 0..<4 { unit = unit << 4 | UInt16(Self.hexadecimalDigit(raw[index + offset]) ?? 0) }

@@ -158,7 +158,8 @@ class Request(Structure):
         ("max_redirects", c_int32),
         ("compression", c_int32),
         ("http_version", c_int32),
-        ("reserved", c_int32),
+        ("authorization", c_int32),
+        ("token_source", c_void_p),
     )
 
 
@@ -385,6 +386,11 @@ class ClientOptions(Structure):
         ("before_attempt_context", c_void_p),
         ("on_transfer", TransferCallback),
         ("on_transfer_context", c_void_p),
+        ("token_source", c_void_p),
+        ("replay_codes", POINTER(c_char_p)),
+        ("replay_code_count", c_size_t),
+        ("allow_insecure_token", c_int32),
+        ("reserved", c_int32),
     )
 
 
@@ -608,6 +614,7 @@ boxretry_sending_set_header = _quick("boxretry_sending_set_header", _Error, _Han
 boxretry_sending_fail = _quick("boxretry_sending_fail", None, _Handle)
 
 boxretry_response_error = _quick("boxretry_response_error", _Error, _Handle)
+boxretry_response_token_error = _quick("boxretry_response_token_error", _Error, _Handle)
 boxretry_response_status = _quick("boxretry_response_status", c_int32, _Handle)
 boxretry_response_header = _quick("boxretry_response_header", c_char_p, _Handle, c_char_p)
 boxretry_response_header_count = _quick("boxretry_response_header_count", c_size_t, _Handle)

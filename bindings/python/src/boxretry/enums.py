@@ -119,6 +119,7 @@ class Reason(_OpenEnum):
     ATTEMPT_CEILING = 14
     CUSTOM = 15
     SINK_CANNOT_RESTART = 16
+    TOKEN_EXPIRED = 17
 
     @property
     def text(self) -> str:
@@ -183,6 +184,8 @@ class EventKind(_OpenEnum):
     RETRY_SCHEDULED = 3  #: The wait before the next attempt begins.
     CALL_ENDED = 4
     REDIRECTED = 5  #: The request goes on to another URL, within its attempt.
+    TOKEN_WAIT_BEGAN = 6  #: There is no access token at hand: the call waits for one.
+    TOKEN_WAIT_ENDED = 7
 
 
 class Preset(_OpenEnum):
