@@ -138,7 +138,7 @@ public func boxretry_token_source_get(
         try refuseInCallback()
         let out = try required(out, "out")
         if cancel == nil, timeout_ms >= 0, let item = handle.source.itemAtHand {
-            out.pointee = OpaquePointer(Unmanaged.passRetained(item).toOpaque())
+            out.pointee = OpaquePointer(item.toOpaque())
         } else {
             // Retained: another thread may free the source meanwhile.
             let source = handle.source

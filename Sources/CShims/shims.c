@@ -80,6 +80,14 @@ void shim_yield(void) {
   sched_yield();
 }
 
+bool shim_try_lock(uint32_t *word) {
+  return atomic_exchange_explicit((_Atomic uint32_t *)word, 1, memory_order_acquire) == 0;
+}
+
+void shim_unlock(uint32_t *word) {
+  atomic_store_explicit((_Atomic uint32_t *)word, 0, memory_order_release);
+}
+
 _Thread_local uint32_t shim_thread_number_or_0;
 
 uint32_t shim_new_thread_number(void) {

@@ -81,6 +81,22 @@ END
 own_transport: URL using bad/illegal format or missing URL
 END
   ;;
+client_credentials)
+  CLIENT_SECRET='s e+c%ret'
+  export CLIENT_SECRET
+  expect 0 @/token me 7 <<'END'
+a token of 6 bytes, for 3600 s
+END
+  expect 1 @/missing me 7 <<'END'
+client_credentials: the token provider failed: the provider failed (calls: 1): status 404
+END
+  expect 1 http://example.com/ me 7 <<'END'
+client_credentials: an argument is not valid: options.url: is http to another machine, which allow_insecure alone lets through
+END
+  expect 2 @/token <<'END'
+usage: CLIENT_SECRET=... client_credentials URL CLIENT_ID ENTERPRISE_ID
+END
+  ;;
 *)
   echo "FAILED: there is no example $(basename "$program")"
   failed=1

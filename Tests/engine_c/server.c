@@ -26,6 +26,9 @@ static unsigned flaky_requests;
 
 #define HELLO "Content-Type: text/plain\r\nContent-Length: 6\r\n\r\nhello\n"
 #define MISSING "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+#define TOKEN                                                                                                          \
+  "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 45\r\n\r\n"                                                 \
+  "{\"access_token\":\"secret\",\"expires_in\":\"3600\"}"
 #define BUSY "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Length: 5\r\n\r\nbusy\n"
 
 static void fail(const char *what) {
@@ -54,6 +57,7 @@ static bool answer(int descriptor, const connection *peer) {
   const char *response = "HTTP/1.1 200 OK\r\n" HELLO;
   if (asks_for(peer, "/silent")) return true;
   if (asks_for(peer, "/broken")) return false;
+  if (asks_for(peer, "/token")) response = TOKEN;
   if (asks_for(peer, "/missing")) response = MISSING;
   if (asks_for(peer, "/busy") || (asks_for(peer, "/flaky") && flaky_requests++ % 2 == 0)) response = BUSY;
   return send(descriptor, response, strlen(response), MSG_NOSIGNAL) == (ssize_t)strlen(response);

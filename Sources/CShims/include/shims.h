@@ -45,6 +45,11 @@ bool shim_is_in_provider_of(const void *source);
 
 void shim_yield(void);
 
+/* A lock for a few instructions, which nobody waits for: a word that is 0 while it is free. These two are functions, and not
+ * inline, since Swift's optimizer moves the counting of a reference past a mere store, but not past a call. */
+bool shim_try_lock(uint32_t *word);
+void shim_unlock(uint32_t *word);
+
 extern _Thread_local uint32_t shim_thread_number_or_0 __attribute__((visibility("hidden"), tls_model("initial-exec")));
 uint32_t shim_new_thread_number(void);
 

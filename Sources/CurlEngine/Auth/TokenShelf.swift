@@ -21,9 +21,10 @@ final class TokenShelf {
     static let leastTime = 2 * secondOfGrace
 
     /// As large as two cache lines, since processors fetch them in pairs.
-    private struct Slot: ~Copyable {
-        let isTaken = Atomic<Bool>(false)
-        var item: AnyObject?
+    private struct Slot {
+        var lock: UInt32 = 0
+        /// With a reference of its own.
+        var item: Unmanaged<AnyObject>?
         private let padding: [14 of UInt64] = .init(repeating: 0)
     }
 
@@ -36,26 +37,27 @@ final class TokenShelf {
 
     init() {
         slots = .allocate(capacity: Self.slotCount)
-        for index in 0..<Self.slotCount { (slots + index).initialize(to: Slot()) }
+        slots.initialize(repeating: Slot(), count: Self.slotCount)
     }
 
     deinit {
+        clear()
         slots.deinitialize(count: Self.slotCount)
         slots.deallocate()
     }
 
-    /// Any thread.
+    /// With a reference for whoever reads. Any thread.
     @inline(__always)
-    func read() -> AnyObject? {
+    func read() -> Unmanaged<AnyObject>? {
         let passed = shim_coarse_monotonic_nanoseconds() &- lookedAt.load(ordering: .relaxed)
         let passedWall = shim_coarse_wall_nanoseconds() &- lookedAtWall.load(ordering: .relaxed)
         guard passed >= 0, passed < Self.secondOfGrace, passedWall >= -Self.slack,
             passedWall < Self.secondOfGrace + Self.slack
         else { return nil }
         let slot = slots + Int(shim_thread_number()) % Self.slotCount
-        guard !slot.pointee.isTaken.exchange(true, ordering: .acquiring) else { return nil }
-        let item = slot.pointee.item
-        slot.pointee.isTaken.store(false, ordering: .releasing)
+        guard shim_try_lock(&slot.pointee.lock) else { return nil }
+        let item = slot.pointee.item?.retain()
+        shim_unlock(&slot.pointee.lock)
         return item
     }
 
@@ -78,10 +80,11 @@ final class TokenShelf {
     }
 
     private func replace(_ slot: UnsafeMutablePointer<Slot>, with item: AnyObject?) {
-        while slot.pointee.isTaken.exchange(true, ordering: .acquiring) { shim_yield() }
+        let new = item.map { Unmanaged.passRetained($0) }
+        while !shim_try_lock(&slot.pointee.lock) { shim_yield() }
         let old = slot.pointee.item
-        slot.pointee.item = item
-        slot.pointee.isTaken.store(false, ordering: .releasing)
-        _ = old  // Goes only now.
+        slot.pointee.item = new
+        shim_unlock(&slot.pointee.lock)
+        old?.release()
     }
 }

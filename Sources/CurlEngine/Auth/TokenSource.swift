@@ -57,9 +57,9 @@ public final class TokenSource {
 
     // MARK: - For those who need a token
 
-    /// The token, if there is one at hand, as `makeItem` made it: as quick as can be.
+    /// The token, if there is one at hand, as `makeItem` made it, and with a reference for the caller: as quick as can be.
     @inline(__always)
-    public var itemAtHand: AnyObject? { shelf.read() }
+    public var itemAtHand: Unmanaged<AnyObject>? { shelf.read() }
 
     /// The token, if there is one at hand. Nobody waits.
     public func tokenAtHand() -> AccessToken? {
