@@ -57,7 +57,7 @@ def make(suite: str, path: Path) -> BareRoot:
         root = BareRoot(kept)
         root.run("apt-get", "update", "-qq")
         # Only downloaded, so that further runs need not: what the tests install.
-        root.install("--download-only", "gcc", "libc6-dev", "pkg-config", "cmake", "make", "python3", "libcurl4", "ca-certificates")
+        root.install("--download-only", "gcc", "libc6-dev", "pkg-config", "cmake", "make", "python3-venv", "libcurl4")
         (kept / "complete").touch()
     subprocess.run(["cp", "-a", "--reflink=auto", kept, path], check=True)
     (path / "complete").unlink()

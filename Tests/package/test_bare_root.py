@@ -24,7 +24,7 @@ def root(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     """A bare root in which the packages have been installed."""
     path = tmp_path_factory.mktemp("root") / request.param
     root = make(request.param, path)
-    assert not root.shell("find / -xdev -iname '*swift*' -o -name 'libcurl.so*' -o -name gcc | grep -v -e /proc || true")
+    assert not root.shell("find /usr -name 'libcurl.so*' -o -iname 'libswift*'; command -v swift cc python3 || true")
     (path / "srv/packages").mkdir()
     for deb in PACKAGES.glob("*.deb"):
         shutil.copy(deb, path / "srv/packages")

@@ -12,6 +12,7 @@ from typing import Any, Callable, SupportsIndex
 
 from . import _abi
 from ._arguments import INT32, UINT64, Real, Text, new, text
+from ._certificates import default_ca_file
 from ._handle import Handle, HandleOwner, new_handle
 from ._sending import Sending, Strategy, deadline_or_none_ms, positive, strategy_handle
 from .call import Call, wait_in_slices
@@ -92,6 +93,8 @@ class Client(HandleOwner):
             options.deadline_ms = deadline_or_none_ms(deadline)
         if user_agent is not None:
             options.user_agent = text(user_agent, "user_agent")
+        if ca_file is None:
+            ca_file = default_ca_file()
         if ca_file is not None:
             options.ca_file = text(ca_file, "ca_file")
         if isinstance(proxy, Proxy):
