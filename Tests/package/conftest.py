@@ -1,6 +1,7 @@
-"""The packages under test, and the fault server for what is installed from them.
+"""Makes the packages under test, and runs the fault server for what is installed from them.
 
-scripts/package makes the packages. --long: also installs them in bare Debian roots, and makes the wheel.
+pytest Tests/package          # what is in the packages
+pytest Tests/package --long   # installs them in bare Debian roots too, and makes the wheel
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ import pytest
 sys.path.append(str(Path(__file__).resolve().parents[1] / "server"))
 
 from fault_server import FaultServer
+from paths import ROOT, run
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--long", action="store_true", help="bare roots of Debian, the wheel, builds from a source archive")
+    parser.addoption(
+        "--long", action="store_true", help="bare roots of Debian, the wheel, builds from a source archive"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -30,6 +34,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = [item for item in items if item.get_closest_marker("long")]
     items[:] = [item for item in items if not item.get_closest_marker("long")]
     config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def packages() -> None:
+    """The packages are those of the sources as they are."""
+    run(ROOT / "scripts/package")
 
 
 @pytest.fixture(scope="session")

@@ -59,7 +59,9 @@ with Client(RetryStrategy(retry_base_interval=0)) as client:
 
 
 def test_the_manual_pages_and_the_completion_are_there(root: BareRoot) -> None:
-    root.shell("test -s /usr/share/man/man1/boxretry-fetch.1.gz; bash -n /usr/share/bash-completion/completions/boxretry")
+    root.shell(
+        "test -s /usr/share/man/man1/boxretry-fetch.1.gz; bash -n /usr/share/bash-completion/completions/boxretry"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -114,4 +116,3 @@ def test_removing_the_packages_leaves_no_trace(root: BareRoot) -> None:
     root.shell(f"dpkg --purge {names}")
     assert root.files() == before
     assert not root.shell("grep -rl boxretry /etc /var/lib/dpkg/info /var/lib/dpkg/status || true")
-

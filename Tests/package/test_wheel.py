@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from bare_root import BareRoot, make
 from fault_server import FaultServer
-from paths import BUILD, PACKAGES, ROOT, VERSION, run
+from paths import PACKAGES, ROOT, VERSION, run
 
 pytestmark = pytest.mark.long
 
@@ -27,7 +27,7 @@ import sys
 from boxretry import Client, RetryStrategy
 with Client(RetryStrategy(retry_base_interval=0)) as client:
     response = client.get(sys.argv[1])
-    print([attempt.status for attempt in response.attempts], response.body.decode())
+    print([attempt.status for attempt in response.attempts], response.text)
 """
 
 
@@ -79,11 +79,6 @@ def test_it_fetches_through_a_failure(root: BareRoot, server: FaultServer) -> No
     assert root.run(PYTHON, "-c", FETCH, url) == "[503, 200] hello\n"
 
 
-def test_it_reads_compressed_bodies(root: BareRoot, server: FaultServer) -> None:
-    url = server.url("/seq/200", {"body": "hello"}, id=f"gzip-{root.path.name}")
-    assert root.run(PYTHON, "-c", FETCH, url) == "[200] hello\n"
-
-
 @pytest.mark.parametrize("distribution", BUNDLES)
 def test_it_finds_the_certificates_where_the_distribution_has_them(
     root: BareRoot, server: FaultServer, distribution: str
@@ -91,15 +86,15 @@ def test_it_finds_the_certificates_where_the_distribution_has_them(
     for bundle in BUNDLES.values():
         (root.path / bundle).unlink(missing_ok=True)
     url = server.url("/seq/200", {"body": "hello"}, id=f"{distribution}-{root.path.name}", kind="https")
-    untrusting = FETCH.replace("Client(", "Client(max_total_attempts=1, strategy=").replace("strategy=Retry", "strategy=Retry")
     with pytest.raises(AssertionError, match="TLSError"):
-        root.run(PYTHON, "-c", untrusting, url)
+        root.run(PYTHON, "-c", FETCH, url)
     (root.path / BUNDLES[distribution]).parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(server.ca, root.path / BUNDLES[distribution])
     assert root.run(PYTHON, "-c", FETCH, url) == "[200] hello\n"
 
 
-def test_uninstalling_it_leaves_no_trace(root: BareRoot) -> None:
+def test_uninstalling_it_leaves_no_trace(root: BareRoot, server: FaultServer) -> None:
+    shutil.copy(server.ca, root.path / BUNDLES["Debian"])  # Debian's pip does not start without one.
     root.run(PYTHON, "-m", "pip", "uninstall", "-y", "boxretry")
     assert not root.shell("find /srv/environment -iname '*boxretry*'")
 

@@ -31,6 +31,7 @@ def _patterns(option: Option) -> str:
 
 def bash(tool: Tool) -> str:
     """For bash, with nothing but bash: the package bash-completion is not needed, but loads it by itself."""
+    first_words = " ".join([command.name for command in tool.commands] + _words(tool.main))
     text = _HEAD.format(shell="bash") + (
         "_boxretry() {\n"
         "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words= values=\n"
@@ -42,7 +43,7 @@ def bash(tool: Tool) -> str:
         "  fi\n"
         "  COMPREPLY=()\n"
         "  if ((COMP_CWORD == 1)); then\n"
-        f"    mapfile -t COMPREPLY < <(compgen -W '{' '.join([c.name for c in tool.commands] + _words(tool.main))}' -- \"$word\")\n"
+        f"    mapfile -t COMPREPLY < <(compgen -W '{first_words}' -- \"$word\")\n"
         "    return\n"
         "  fi\n"
         "  case ${COMP_WORDS[1]} in\n"
@@ -93,8 +94,8 @@ def zsh(tool: Tool) -> str:
     text = "#compdef boxretry\n" + _HEAD.format(shell="zsh") + "_boxretry() {\n  local context state state_descr line\n"
     text += "  typeset -A opt_args\n  _arguments -C \\\n"
     text += "".join(_zsh_option(option)[4:].replace("\n        ", "\n    ") for option in tool.main.options)
-    text += "    '1:command:->command' '*::argument:->argument'\n  case $state in\n    command)\n      local -a commands\n"
-    text += "      commands=(\n"
+    text += "    '1:command:->command' '*::argument:->argument'\n"
+    text += "  case $state in\n    command)\n      local -a commands\n      commands=(\n"
     for command in tool.commands:
         text += f"        {_single_quoted(command.name + ':' + command.summary.rstrip('.'))}\n"
     text += "      )\n      _describe command commands\n      ;;\n    argument)\n      case $line[1] in\n"

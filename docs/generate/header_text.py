@@ -42,7 +42,8 @@ def read(header: Path) -> list[Section]:
 
 
 def _declarations(body: str) -> Iterator[Declaration]:
-    for block in re.split(r"\n\n+(?! )", body.strip()):  # A struct may have blank lines in it; then it goes on indented.
+    # A struct may have blank lines in it; it goes on indented.
+    for block in re.split(r"\n\n+(?! )", body.strip()):
         comment = _COMMENT.match(block)
         code = block[comment.end() :] if comment else block
         code = re.sub(r"^/\* clang-format \w+ \*/\n?", "", code, flags=re.MULTILINE).rstrip()

@@ -38,9 +38,9 @@ def test_a_client_trusts_the_certificates_of_the_place(monkeypatch: pytest.Monke
     """Given the library in the package, when a client connects over TLS, then it opens the file that was found."""
     monkeypatch.setattr(_library, "is_in_package", lambda library: True)
     monkeypatch.setattr(_certificates, "system_ca_file", lambda: "/nowhere/of-the-place.pem")
-    with socket.create_server(("127.0.0.1", 0)) as server, Client(proxy=Proxy.NONE) as client:
-        with pytest.raises(SettingError):
-            client.get(f"https://127.0.0.1:{server.getsockname()[1]}/")
+    server = socket.create_server(("127.0.0.1", 0))
+    with server, Client(proxy=Proxy.NONE) as client, pytest.raises(SettingError):
+        client.get(f"https://127.0.0.1:{server.getsockname()[1]}/")
 
 
 def test_a_client_that_is_told_what_to_trust_does_not_look(monkeypatch: pytest.MonkeyPatch) -> None:
