@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from bare_root import BareRoot, make
@@ -75,7 +74,8 @@ def compiler(root: BareRoot) -> BareRoot:
 
 def test_the_program_of_the_readme_is_built_through_pkg_config(compiler: BareRoot) -> None:
     built = compiler.shell(
-        "cd /srv/repository/bindings/c; cc quickstart.c -o /srv/quickstart $(pkg-config --cflags --libs boxretry); /srv/quickstart"
+        "cd /srv/repository/bindings/c; cc quickstart.c -o /srv/quickstart $(pkg-config --cflags --libs boxretry);"
+        "/srv/quickstart"
     )
     assert built.splitlines()[-1].startswith("attempt 3: succeed")
 
