@@ -126,7 +126,7 @@ int main(void) {
 
 
 def test_what_a_newer_program_asks_for_is_not_silently_left_out(tmp_path: Path) -> None:
-    """Given a longer struct whose new field is set, when this library gets it, then it refuses; if it is 0, it works."""
+    """Given a longer struct, when this library gets it, then it refuses what it does not know, unless that is 0."""
     newer = HEADER.read_text().replace("\n} boxretry_timeouts;", "\n  int64_t a_new_timeout_ms;\n} boxretry_timeouts;")
     newer = newer.replace(
         "{ sizeof(boxretry_timeouts), 60000, 21600000 }", "{ sizeof(boxretry_timeouts), 60000, 21600000, 0 }"

@@ -1,4 +1,4 @@
-"""Makes what is made from the header and from the tool's own help: manual pages and shell completion.
+"""Makes what is made from the header and from what the tool says: manual pages, shell completion, the decision flow.
 
 python docs/generate [--check]: writes the files, or says which of them are out of date. scripts/docs calls it.
 """
@@ -11,12 +11,15 @@ import sys
 from pathlib import Path
 
 import completions
+import decision_flow
 import header_text
 import manual_pages
 from tool_help import Tool
 
 ROOT = Path(__file__).resolve().parents[2]
 PREFIX = Path(os.environ.get("BOXRETRY_PREFIX") or ROOT / "build/prefix").resolve()
+
+_MADE = ("man/*", "completions/*", "decision-flow.*")
 
 
 def made() -> dict[Path, str]:
@@ -26,6 +29,11 @@ def made() -> dict[Path, str]:
     header = header_text.read(ROOT / "include/boxretry.h")
     files[Path("docs/man/libboxretry.3")] = manual_pages.library_page(header, tool.version)
     files |= {Path("docs/completions", name): text for name, text in completions.scripts(tool).items()}
+    flow = decision_flow.dot(PREFIX / "bin/boxretry")
+    files[Path("docs/decision-flow.dot")] = flow
+    drawn = ROOT / "docs/decision-flow.svg"
+    is_drawn = drawn.exists() and decision_flow.mark(flow) in drawn.read_text()
+    files[Path("docs/decision-flow.svg")] = drawn.read_text() if is_drawn else decision_flow.svg(flow)
     return files
 
 
@@ -34,7 +42,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; say what is out of date")
     check = parser.parse_args().check
     files = made()
-    known = {path.relative_to(ROOT) for folder in ("man", "completions") for path in (ROOT / "docs" / folder).glob("*")}
+    known = {path.relative_to(ROOT) for name in _MADE for path in (ROOT / "docs").glob(name)}
     outdated = sorted(path for path, text in files.items() if path not in known or (ROOT / path).read_text() != text)
     left_over = sorted(known - files.keys())
     if check:

@@ -19,6 +19,11 @@ class Declaration:
     code: str
     comment: str
 
+    @property
+    def function_names(self) -> list[str]:
+        """The functions that are declared here."""
+        return re.findall(r"^\w[^#\n]*?\b(boxretry_\w+)\([^;]*\);$", self.code, re.MULTILINE)
+
 
 @dataclass(frozen=True)
 class Section:
