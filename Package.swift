@@ -16,6 +16,8 @@ let swiftSettings: [SwiftSetting] =
     ordinarySwiftSettings + [
         .enableExperimentalFeature("Embedded", shipped),
         .unsafeFlags(["-wmo", "-Xfrontend", "-function-sections"], shipped),
+        // Without it, a hash of the compiler's command line, paths included, gets into the library.
+        .unsafeFlags(["-Xfrontend", "-disable-incremental-llvm-codegen"], shipped),
     ]
 
 let cSettings: [CSetting] = [

@@ -452,7 +452,7 @@ class Redirect(Structure):
 
 # --- Functions ---
 
-_library_handle = _library.load()
+library = _library.load()
 
 # The same library once more, called without giving up the interpreter's lock. Giving it up and taking it again costs as
 # much as a short function does, and more with several threads. But who keeps the lock while he blocks stops every
@@ -463,7 +463,7 @@ _library_handle = _library.load()
 # back and may do anything. It is called on the thread that asks, while the library holds no lock of its own, and in it
 # the interpreter's lock is given up and taken as in all Python code. The other way would even be wrong: between giving
 # up the lock and the call back, the interpreter may end (if this is a daemon thread), and calling back then crashes.
-_library_handle_quick = ctypes.PyDLL(_library_handle._name, handle=_library_handle._handle)
+_library_quick = ctypes.PyDLL(library._name, handle=library._handle)
 
 #: Each function that is declared here, with the type of its result and those of its arguments.
 DECLARED: dict[str, tuple[type | None, tuple[type, ...]]] = {}
@@ -474,13 +474,13 @@ _Function = Callable[..., Any]
 def _function(name: str, result: type | None, *arguments: Any) -> _Function:
     """Declares a function that gives up the interpreter's lock while it runs."""
     DECLARED[name] = (result, arguments)
-    return _prototype(_library_handle, name)
+    return _prototype(library, name)
 
 
 def _quick(name: str, result: type | None, *arguments: Any) -> _Function:
     """Declares a function that keeps the interpreter's lock: one that is short and does not block."""
     DECLARED[name] = (result, arguments)
-    return _prototype(_library_handle_quick, name)
+    return _prototype(_library_quick, name)
 
 
 def _prototype(handle: ctypes.CDLL, name: str) -> _Function:

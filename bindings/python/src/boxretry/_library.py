@@ -29,11 +29,20 @@ def load() -> ctypes.CDLL:
 
 def candidates() -> Iterator[tuple[str, str]]:
     """Where a library may be, in the order in which it is looked for: what to call the place, and what to load."""
-    yield "the copy in the package", str(Path(__file__).with_name(SONAME))
+    yield "the copy in the package", _path_in_package()
     from_environment = os.environ.get("BOXRETRY_LIBRARY")
     if from_environment:
         yield "the environment variable BOXRETRY_LIBRARY", from_environment
     yield "the system's library", SONAME
+
+
+def is_in_package(library: ctypes.CDLL) -> bool:
+    """Whether that is the package's own copy of the library."""
+    return library._name == _path_in_package()
+
+
+def _path_in_package() -> str:
+    return str(Path(__file__).with_name(SONAME))
 
 
 def _load_one(path: str) -> ctypes.CDLL:

@@ -16,6 +16,7 @@ from . import _abi
 from ._arguments import INT32, UINT64, Real, Text, integer, new, text
 from ._bodies import Path, path_bytes
 from ._callbacks import before_attempt_of_client
+from ._certificates import default_ca_file
 from ._handle import Handle, HandleOwner, new_handle
 from ._sending import Sending, Strategy, called, deadline_or_none_ms, positive, redirects, strategy_handle, switch
 from .attempt_request import AttemptRequest
@@ -125,6 +126,8 @@ class Client(HandleOwner):
             options.deadline_ms = deadline_or_none_ms(deadline)
         if user_agent is not None:
             options.user_agent = text(user_agent, "user_agent")
+        if ca_file is None:
+            ca_file = default_ca_file()
         if ca_file is not None:
             options.ca_file = text(ca_file, "ca_file")
         if isinstance(proxy, Proxy):

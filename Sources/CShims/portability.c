@@ -1,0 +1,34 @@
+/* What the sources take for granted about the machine. Where it does not hold, the build says so, and not a user's program.
+ * docs/porting.md says what each of these is for, and what a port would have to look at. */
+#include "shim_curl.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#ifndef __linux__
+#error "Only Linux: epoll, eventfd, SIOCOUTQ (docs/porting.md)"
+#endif
+
+#if !defined(__GLIBC__) && !defined(BOXRETRY_UNTRIED)
+#error "Not tried with this C library; read docs/porting.md, and define BOXRETRY_UNTRIED to try"
+#endif
+
+#if !defined(__x86_64__) && !defined(BOXRETRY_UNTRIED)
+#error "Not tried on this processor; read docs/porting.md, and define BOXRETRY_UNTRIED to try"
+#endif
+
+#if CURL_AT_LEAST_VERSION(9, 0, 0) && !defined(BOXRETRY_UNTRIED)
+#error "Not tried with libcurl 9 or newer; read docs/porting.md, and define BOXRETRY_UNTRIED to try"
+#endif
+
+/* Sizes of the interface's structs, and Swift's Int. */
+_Static_assert(CHAR_BIT == 8 && sizeof(int) == 4, "int has 32 bits");
+_Static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8 && sizeof(long) == 8, "a 64-bit machine (LP64)");
+_Static_assert(_Alignof(int64_t) == 8 && _Alignof(double) == 8, "8-byte fields begin at multiples of 8");
+/* Delays are computed as IEEE 754 says, so that the same seed gives the same delays. */
+_Static_assert(sizeof(double) == 8, "a double has 64 bits");
+/* Bodies of more than 2 GiB. */
+_Static_assert(sizeof(curl_off_t) == 8 && sizeof(off_t) == 8, "sizes of files and bodies have 64 bits");
+/* A lock inside an atomic would not be safe after fork(). */
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_POINTER_LOCK_FREE == 2, "atomics need no lock");

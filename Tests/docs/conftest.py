@@ -1,0 +1,8 @@
+"""The modules that make documents are part of what is tested."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "docs/generate"))

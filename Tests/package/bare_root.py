@@ -1,0 +1,64 @@
+"""A bare Debian: what debootstrap makes, and nothing else, as a folder to chroot into.
+
+What debootstrap has made is kept in build/roots; each test gets a copy of it, and throws it away.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from paths import BUILD, run
+
+MIRROR = "http://deb.debian.org/debian"
+ENVIRONMENT = {
+    "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME": "/root",
+    "LC_ALL": "C.UTF-8",
+    "DEBIAN_FRONTEND": "noninteractive",
+}
+
+
+class BareRoot:
+    """A Debian of its own, in which commands run; the network is the machine's."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def run(self, *command: str) -> str:
+        return run("chroot", self.path, *command, env=ENVIRONMENT)
+
+    def shell(self, script: str) -> str:
+        return self.run("sh", "-ec", script)
+
+    def install(self, *packages: str) -> None:
+        self.run("apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages)
+
+    def files(self) -> dict[str, tuple[int, int]]:
+        """Each file with its mode and size, but for what the package manager notes down about itself."""
+        own = ("var/lib/dpkg/", "var/cache/", "var/log/", "var/lib/apt/", "etc/ld.so.cache")
+        found = {}
+        for path in self.path.rglob("*"):
+            name = str(path.relative_to(self.path))
+            if not name.startswith(own):
+                status = path.lstat()
+                found[name] = (status.st_mode, status.st_size if path.is_file() else 0)
+        return found
+
+
+def make(suite: str, path: Path) -> BareRoot:
+    """A fresh copy of the bare root of a release of Debian."""
+    kept = BUILD / "roots" / suite
+    if not (kept / "complete").exists():
+        shutil.rmtree(kept, ignore_errors=True)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        run("debootstrap", "--variant=minbase", suite, kept, MIRROR)
+        root = BareRoot(kept)
+        root.run("apt-get", "update", "-qq")
+        # Only downloaded, so that further runs need not: what the tests install.
+        root.install("--download-only", "gcc", "libc6-dev", "pkg-config", "cmake", "make", "python3-venv", "libcurl4")
+        (kept / "complete").touch()
+    subprocess.run(["cp", "-a", "--reflink=auto", kept, path], check=True)
+    (path / "complete").unlink()
+    return BareRoot(path)

@@ -1,0 +1,79 @@
+# Completion of boxretry for bash. Made by scripts/docs; not to be edited.
+_boxretry() {
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words= values=
+  # --option=value comes in three words.
+  if [[ $word == = ]]; then
+    word=
+  elif [[ $before == = ]]; then
+    before=${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    mapfile -t COMPREPLY < <(compgen -W 'delays explain fetch -h -V --help --version' -- "$word")
+    return
+  fi
+  case ${COMP_WORDS[1]} in
+    delays)
+      words='-h --max-attempts --retry-base-interval --retry-randomization-factor --max-retries-on-exception --backoff-cap --json --help'
+      case $before in
+        --max-attempts) return ;;
+        --retry-base-interval) return ;;
+        --retry-randomization-factor) return ;;
+        --max-retries-on-exception) return ;;
+        --backoff-cap) return ;;
+      esac
+      ;;
+    explain)
+      words='-H -X -h --status --header --attempt --auth --exception --method --request-sent --body-not-replayable --max-attempts --retry-base-interval --retry-randomization-factor --max-retries-on-exception --backoff-cap --retry-after-cap --retry-after-over-cap --no-retry-unsafe-methods --json --help'
+      case $before in
+        --status) return ;;
+        -H|--header) return ;;
+        --attempt) return ;;
+        --exception) values='none resolve connect tls send receive protocol timeout_idle timeout_resource' ;;
+        -X|--method) return ;;
+        --request-sent) values='unknown nothing some' ;;
+        --max-attempts) return ;;
+        --retry-base-interval) return ;;
+        --retry-randomization-factor) return ;;
+        --max-retries-on-exception) return ;;
+        --backoff-cap) return ;;
+        --retry-after-cap) return ;;
+        --retry-after-over-cap) values='clamp stop' ;;
+      esac
+      ;;
+    fetch)
+      words='-X -H -d -A -o -i -f -v -s -x -h --request --header --data --user-agent --output --include --fail --json --verbose --silent --preset --max-attempts --retry-base-interval --retry-randomization-factor --max-retries-on-exception --backoff-cap --retry-after-cap --retry-after-over-cap --no-retry-unsafe-methods --timeout-interval-for-request-ms --timeout-interval-for-resource-ms --deadline-ms --body-limit --cacert --proxy --noproxy --help'
+      case $before in
+        -X|--request) return ;;
+        -H|--header) return ;;
+        -d|--data) values=@file ;;
+        -A|--user-agent) return ;;
+        -o|--output) values=@file ;;
+        --preset) values='box january' ;;
+        --max-attempts) return ;;
+        --retry-base-interval) return ;;
+        --retry-randomization-factor) return ;;
+        --max-retries-on-exception) return ;;
+        --backoff-cap) return ;;
+        --retry-after-cap) return ;;
+        --retry-after-over-cap) values='clamp stop' ;;
+        --timeout-interval-for-request-ms) return ;;
+        --timeout-interval-for-resource-ms) return ;;
+        --deadline-ms) return ;;
+        --body-limit) return ;;
+        --cacert) values=@file ;;
+        -x|--proxy) return ;;
+        --noproxy) return ;;
+      esac
+      ;;
+  esac
+  if [[ $values == @file ]]; then
+    local at=
+    if [[ $word == @* ]]; then at=@; fi
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -P "$at" -f -- "${word#@}")
+  else
+    mapfile -t COMPREPLY < <(compgen -W "${values:-$words}" -- "$word")
+  fi
+}
+complete -F _boxretry boxretry

@@ -1,0 +1,61 @@
+"""Makes what is made from the header and from what the tool says: manual pages, shell completion, the decision flow.
+
+python docs/generate [--check]: writes the files, or says which of them are out of date. scripts/docs calls it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import completions
+import decision_flow
+import header_text
+import manual_pages
+from tool_help import Tool
+
+ROOT = Path(__file__).resolve().parents[2]
+PREFIX = Path(os.environ.get("BOXRETRY_PREFIX") or ROOT / "build/prefix").resolve()
+
+_MADE = ("man/*", "completions/*", "decision-flow.*")
+
+
+def made() -> dict[Path, str]:
+    """All files that are made, with their content."""
+    tool = Tool(PREFIX / "bin/boxretry")
+    files = {Path("docs/man", name): text for name, text in manual_pages.tool_pages(tool).items()}
+    header = header_text.read(ROOT / "include/boxretry.h")
+    files[Path("docs/man/libboxretry.3")] = manual_pages.library_page(header, tool.version)
+    files |= {Path("docs/completions", name): text for name, text in completions.scripts(tool).items()}
+    flow = decision_flow.dot(PREFIX / "bin/boxretry")
+    files[Path("docs/decision-flow.dot")] = flow
+    drawn = ROOT / "docs/decision-flow.svg"
+    is_drawn = drawn.exists() and decision_flow.mark(flow) in drawn.read_text()
+    files[Path("docs/decision-flow.svg")] = drawn.read_text() if is_drawn else decision_flow.svg(flow)
+    return files
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="docs/generate", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; say what is out of date")
+    check = parser.parse_args().check
+    files = made()
+    known = {path.relative_to(ROOT) for name in _MADE for path in (ROOT / "docs").glob(name)}
+    outdated = sorted(path for path, text in files.items() if path not in known or (ROOT / path).read_text() != text)
+    left_over = sorted(known - files.keys())
+    if check:
+        for path in outdated + left_over:
+            print(f"{path}: is not what the header and the tool's help make now; run scripts/docs")
+        return 1 if outdated or left_over else 0
+    for path in outdated:
+        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / path).write_text(files[path])
+    for path in left_over:
+        (ROOT / path).unlink()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
