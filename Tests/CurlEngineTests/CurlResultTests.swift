@@ -50,6 +50,7 @@ import Testing
         case .exception(.protocol): "protocol"
         case .local(.outOfMemory): "local: out_of_memory"
         case .local(.setting): "local: setting"
+        case .local(.source): "local: source"
         default: "\(result)"
         }
     }
