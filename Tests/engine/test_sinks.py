@@ -89,11 +89,17 @@ def test_f59_a_delivery_that_breaks_off(
     }
     arguments = ways[place]
     if place == "function":
-        with pytest.raises(NetworkError) as raised:
+        try:
             client.get(url, **arguments)
-        assert [attempt.reason for attempt in raised.value.attempts] == [Reason.SINK_CANNOT_RESTART]
-        assert len(server.seen(id)) == 1
-        assert pattern(SIZE).startswith(b"".join(pieces))
+        except NetworkError as error:
+            assert [attempt.reason for attempt in error.attempts] == [Reason.SINK_CANNOT_RESTART]
+            assert len(server.seen(id)) == 1
+            assert 0 < len(b"".join(pieces)) < SIZE
+            assert pattern(SIZE).startswith(b"".join(pieces))
+        else:
+            # A reset may overtake what was sent before it. Then there was nothing to take back.
+            assert fault.startswith("reset")
+            assert b"".join(pieces) == pattern(SIZE)
         return
     response = client.get(url, **arguments)
     assert (statuses(response.attempts)[1:], response.status) == ([200], 200)
