@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any, Callable
 
@@ -386,7 +387,7 @@ def test_a_call_is_resumed_again_and_again(server: FaultServer, client: Client, 
     call = client.submit(
         "GET", server.url("/seq/200", {"id": server.new_id(), "size": 10 * SIZE}, kind=kind), sink=sink
     )
-    threads = [Background(lambda pause=each: resume(pause)) for each in pauses]
+    threads = [Background(partial(resume, each)) for each in pauses]
     try:
         call.response(30)
     finally:
@@ -400,7 +401,7 @@ def test_a_call_is_resumed_again_and_again(server: FaultServer, client: Client, 
 
 @pytest.mark.xfail(
     strict=False,  # It depends on who is quicker.
-    reason="each resume() is a command of its own, without bound: many keep the loop from all other work, and take memory",
+    reason="each resume() is a command of its own, without bound: many hold the loop, and take memory",
 )
 @pytest.mark.parametrize("kind", KINDS)
 def test_who_resumes_all_the_time_does_not_hold_the_call(server: FaultServer, client: Client, kind: str) -> None:
