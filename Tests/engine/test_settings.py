@@ -9,6 +9,7 @@ from boxretry import (
     CancelledError,
     Client,
     InvalidArgumentError,
+    Preset,
     Reason,
     ResponseTooLargeError,
     RetrySafety,
@@ -243,3 +244,13 @@ def test_errors_say_what_happened(server: FaultServer, client: Client) -> None:
     with pytest.raises(BoxRetryError) as raised:
         client.get(f"http://127.0.0.1:{server.ports['refused']}/?token=secret")
     assert str(raised.value) == ("no connection could be made (after 3 attempts; libcurl: Couldn't connect to server)")
+
+
+@pytest.mark.parametrize(("preset", "attempts"), [(Preset.BOX, 5), (Preset.JANUARY, 1)])
+def test_a_preset_without_a_strategy_of_one_s_own(server: FaultServer, preset: Preset, attempts: int) -> None:
+    """Box's retries, January has none; a strategy that is given wins."""
+    url = server.url("/seq/503", {"h": "Retry-After:0"}, id=server.new_id())
+    with Client(preset=preset) as client:
+        assert len(client.get(url).attempts) == attempts
+    with Client(quick(max_attempts=3), preset=preset) as client:
+        assert len(client.get(url).attempts) == 3

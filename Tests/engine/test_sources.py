@@ -367,25 +367,26 @@ def test_m1_the_idle_time_rests_while_the_source_holds_the_transfer(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_call_is_resumed_again_and_again(server: FaultServer, client: Client, kind: str) -> None:
-    """Given a source that pauses before each piece, and another thread that resumes all the time."""
-    ended = threading.Event()
+    """Given a source that pauses before each piece, and another thread that resumes each time."""
+    pauses, is_over = threading.Semaphore(0), threading.Event()
 
     def source() -> Iterator[Any]:
         for piece in in_pieces():
+            pauses.release()
             yield PAUSE
             yield piece
 
-    call = client.submit("PUT", server.url("/echo", id=server.new_id(), kind=kind), data=source)
-
     def resume() -> None:
-        while not ended.is_set():
+        while pauses.acquire(timeout=30) and not is_over.is_set():
             call.resume()
 
+    call = client.submit("PUT", server.url("/echo", id=server.new_id(), kind=kind), data=source)
     resuming = Background(resume)
     try:
-        assert call.response().json()["body_sha256"] == sha256(BODY)
+        assert call.response(30).json()["body_sha256"] == sha256(BODY)
     finally:
-        ended.set()
+        is_over.set()
+        pauses.release()
         resuming.result()
     call.resume()
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from paths import PACKAGE
+
+from boxretry import Client
 
 
 class Response(NamedTuple):
@@ -30,3 +33,12 @@ def test_the_program_that_lets_the_library_send_runs(server: Any) -> None:
     exec(PROGRAMS[1], names)
     assert names["response"].status == 200
     assert names["data"]["method"] == "GET"
+
+
+def test_the_program_with_large_bodies_runs(server: Any, tmp_path: Path) -> None:
+    id, path = server.new_id(), tmp_path / "file"
+    path.write_bytes(b"up")
+    exec(PROGRAMS[2], {"Client": Client, "url": server.url("/seq/200", id=id, body="down"), "path": path})
+    assert path.read_bytes() == b"down"
+    put, get, streamed = server.seen(id)
+    assert (put["method"], put["body_start"], get["method"], streamed["method"]) == ("PUT", "up", "GET", "GET")
