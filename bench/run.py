@@ -58,11 +58,11 @@ def decision() -> str:
 def token() -> str:
     """Reading a valid token from a source against a mutex, the same clock and a copy of the same bytes in C."""
     program = compile_c("token", options=f"-L{PREFIX}/lib -lboxretry -lpthread -Wl,-rpath,{PREFIX}/lib")
-    return (
+    introduction = (
         "Processor time for each, in nanoseconds, and the ratio; million reads in a second over all threads (15 rounds "
         "in turn, medians). The goals: 1.0 with one thread, and no less with more threads.\n\n"
-        + table(run(str(program)))
     )
+    return introduction + table(run(str(program)))
 
 
 def startup(rounds: int = 101) -> str:
