@@ -16,6 +16,8 @@ private final class HeldRequests: TokenProvider {
 
     func provide(_ request: TokenRequest) { locked { held.append(request) } }
     var requests: [TokenRequest] { locked { held } }
+    /// Requests keep their source, and that its provider.
+    func forget() { locked { held = [] } }
 
     private func locked<Result>(_ body: () -> Result) -> Result {
         shim_monitor_lock(monitor)
@@ -25,7 +27,7 @@ private final class HeldRequests: TokenProvider {
 }
 
 /// What an engine needs of a token source: all of it on one thread, and nothing blocks.
-@Suite struct TokenSourceTests {
+@Suite final class TokenSourceTests {
     private let provider = HeldRequests()
     private let source: TokenSource
 
@@ -34,6 +36,10 @@ private final class HeldRequests: TokenProvider {
         settings.providerTimeout = .max
         let source = TokenSource(provider: provider, settings: settings, clock: .system(SystemClock())) { $0 }
         self.source = try #require(source)
+    }
+
+    deinit {
+        provider.forget()
     }
 
     /// A waiter that is told at once, and what it was told.
