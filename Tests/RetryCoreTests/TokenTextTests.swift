@@ -30,5 +30,9 @@ import Testing
         #expect(shown(String(repeating: "x", count: 1_000)).utf8.count == ProviderText.maximumLength)
         let cut = shown(String(repeating: "é", count: 79) + "x" + "éé")
         #expect(cut == String(repeating: "é", count: 79) + "x")
+        #expect(shown(String(repeating: "é", count: 100)) == String(repeating: "é", count: 80))
+        #expect(shown(String(repeating: "€", count: 100)) == String(repeating: "€", count: 53))
+        #expect(shown(String(repeating: "😀", count: 100)) == String(repeating: "😀", count: 40))
+        #expect(shown("xx" + String(repeating: "😀", count: 100)) == "xx" + String(repeating: "😀", count: 39))
     }
 }

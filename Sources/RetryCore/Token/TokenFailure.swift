@@ -57,9 +57,11 @@ public struct ProviderText: Equatable, Sendable {
     /// A text that was cut may end in the middle of a character of UTF-8.
     private mutating func dropIncompleteCharacter() {
         guard bytes.count == Self.maximumLength else { return }
-        while let last = bytes.last, UInt8(bitPattern: last) >= 0x80 {
-            bytes.removeLast()
-            if UInt8(bitPattern: last) >= 0xC0 { break }
-        }
+        func fromEnd(_ index: Int) -> UInt8 { UInt8(bitPattern: bytes[bytes.count - 1 - index]) }
+        var tail = 0
+        while tail < 3, fromEnd(tail) & 0xC0 == 0x80 { tail += 1 }
+        let first = fromEnd(tail)
+        let needed = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : first >= 0xC0 ? 1 : 0
+        if needed > tail { bytes.removeLast(tail + 1) }
     }
 }
