@@ -147,9 +147,8 @@ private func progress(
     return { call, progress, before in
         let seen = boxretry_progress(
             struct_size: MemoryLayout<boxretry_progress>.size, attempt_number: call.attemptNumber, reserved: 0,
-            sent: progress.sent, send_total: progress.send_total > 0 ? progress.send_total : -1,
-            received: progress.received + before,
-            receive_total: progress.receive_total > 0 ? progress.receive_total + before : -1)
+            sent: progress.sent, send_total: progress.send_total, received: progress.received + before,
+            receive_total: progress.receive_total < 0 ? -1 : progress.receive_total + before)
         withUnsafePointer(to: seen) { seen in called { callback(context, seen) } }
     }
 }

@@ -511,8 +511,9 @@ bool shim_url_check(const char *url, shim_url *out) {
 }
 
 char *shim_url_follow(const char *url, const char *location) {
-  /* RFC 3986, 5.2.2: without anything but a fragment it is the same document. libcurl would drop its last part. */
-  if (*location == '\0' || *location == '#') return strndup(url, strcspn(url, "#"));
+  /* RFC 3986, 5.2.2: with nothing but a fragment it is the same document. libcurl would drop its last part. */
+  if (*location == '#') return strndup(url, strcspn(url, "#"));
+  if (*location == '\0') return NULL;
   CURLU *parsed = curl_url();
   url_origin origin = {NULL, NULL, NULL};
   char *followed = NULL, *copy = NULL;

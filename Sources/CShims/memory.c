@@ -46,6 +46,10 @@ size_t shim_length(const char *text) {
   return strlen(text);
 }
 
+bool shim_is_equal(const char *text, const char *other) {
+  return strcmp(text, other) == 0;
+}
+
 char *shim_copy_string(const char *text) {
   return text ? shim_copy_bytes(text, strlen(text) + 1) : NULL;
 }

@@ -36,10 +36,10 @@ void *shim_multi_next_ended(shim_multi *multi, CURLcode *code);
 /* What a transfer says to a piece of a body. */
 enum { SHIM_STOP = 0, SHIM_GO_ON = 1, SHIM_PAUSE = 2 };
 
-/* How far a transfer has come, in bytes of bodies. */
+/* How far a transfer has come, in bytes of bodies. A total of 0 is none, or not known. */
 typedef struct shim_progress {
   int64_t received;
-  int64_t receive_total; /* 0: unknown */
+  int64_t receive_total;
   int64_t sent;
   int64_t send_total;
 } shim_progress;

@@ -17,6 +17,7 @@ bool shim_buffer_append(shim_buffer *buffer, const void *data, size_t count);
 void shim_buffer_free(shim_buffer *buffer);
 
 size_t shim_length(const char *text);
+bool shim_is_equal(const char *text, const char *other);
 
 /* Copies, to be freed with shim_free; NULL if there is no memory, and for NULL. */
 char *shim_copy_string(const char *text);

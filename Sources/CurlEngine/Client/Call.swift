@@ -60,6 +60,8 @@ public final class Call: TimerEntry {
     var isBegun = false
     var isCancelledEarly = false
     var isAbandoned = false
+    /// A command to resume it is under way.
+    var isResumePosted = false
     var result: CallResult?
     var isDone = false
     var waiter: Waiter?
@@ -139,11 +141,17 @@ public final class Call: TimerEntry {
         return CallResult(
             ending: ending, status: hasResponse ? records.last?.status ?? 0 : 0, head: brought.head,
             body: brought.body, isBodyCutOff: hasResponse && (transfer?.isBodyCutOff ?? isKeptBodyCutOff), records: records,
-            redirects: redirects, sinkLength: sink?.length ?? 0, target: target, tokenFailure: auth?.failure,
+            redirects: redirects, sinkLength: sinkLength(ending), target: target, tokenFailure: auth?.failure,
             userPointer: userPointer)
     }
 
     var isGone: Bool { engine.isAbandoned(self) }
+
+    /// What the sink has of the response that the call ended with, or of the one that broke off.
+    private func sinkLength(_ ending: CallMachine.Ending) -> Int64 {
+        guard let sink, ending != .response || transfer?.place == .sink else { return 0 }
+        return sink.length
+    }
 
     /// Where redirects have led. Only for callbacks, which run on the loop.
     public var currentURL: UnsafePointer<CChar> { target.shownURL }

@@ -38,6 +38,15 @@ public enum HTTPVersion: Int32 {
     case http2 = 2
     case http2PriorKnowledge = 3
 
+    /// Whether several requests may share a connection.
+    func mayMultiplex(hasTLS: Bool) -> Bool {
+        switch self {
+        case .http1: return false
+        case .http2: return hasTLS
+        case .http2PriorKnowledge: return true
+        }
+    }
+
     var curl: Int32 {
         switch self {
         case .http1: return Int32(CURL_HTTP_VERSION_1_1)

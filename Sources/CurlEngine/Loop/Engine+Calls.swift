@@ -134,7 +134,7 @@ extension Engine {
         _ kind: EngineEvent.Kind, _ call: Call, _ record: AttemptRecord? = nil, _ ending: CallMachine.Ending? = nil
     ) {
         guard let onEvent = settings.onEvent else { return }
-        let isRunning = kind == .attemptBegan || kind == .reconnect
+        let isRunning = kind == .attemptBegan || kind == .reconnect || kind == .redirected
         onEvent(
             EngineEvent(
                 kind: kind, call: call, at: now - call.startedAt,
@@ -319,6 +319,7 @@ extension Engine {
             call.endWhileAsking = (result, code, time ?? now)
             return arm(call)
         }
+        transfer.tellProgress()
         call.request.source?.rest()
         var result = result == .response ? followed(call, transfer) : result
         if result == .response, isExpiry(call, transfer) {

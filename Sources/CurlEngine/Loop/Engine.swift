@@ -132,7 +132,12 @@ public final class Engine {
 
     /// Goes on with a body that a callback has paused.
     public func goOn(with call: Call) {
-        if locked({ call.isBegun }) { post(.resume(call), about: call) }
+        let isNew = locked {
+            guard call.isBegun, !call.isResumePosted else { return false }
+            call.isResumePosted = true
+            return true
+        }
+        if isNew { post(.resume(call), about: call) }
     }
 
     /// Ends all calls, and lets the threads go. What is still to be done is done by them.
@@ -286,7 +291,9 @@ public final class Engine {
                 perform(call.isCancelledEarly ? call.machine.cancel() : call.machine.start(), call)
             case .cancel(let call): perform(call.machine.cancel(), call)
             case .decided(let call): decided(call)
-            case .resume(let call): resume(call)
+            case .resume(let call):
+                locked { call.isResumePosted = false }
+                resume(call)
             case .token(let call, let result): tokenEnded(call, result)
             case .cancelAll: while let call = active.last { perform(call.machine.cancel(), call) }
             }

@@ -47,6 +47,8 @@ struct Download {
             guard let value = headers.firstValue(of: "Content-Range"), ContentRange.start(value) == offset else {
                 return .wrong
             }
+            // A server that does not know If-Range, and whose file has changed.
+            if let etag, let other = headers.firstValue(of: "ETag"), !shim_is_equal(etag, other) { return .wrong }
             return .rest
         }
         guard status != 206 else { return .wrong }  // Nobody has asked for a part.

@@ -37,7 +37,10 @@ final class Transfer {
     /// When something last moved (M1).
     private(set) var lastActivity: Int64
     private var moved: Int64 = 0
+    /// What has not been told yet, and when something was last told.
+    private var progress: shim_progress?
     private var progressAt: Int64 = 0
+    private var bytesRead: Int64 = 0
     /// Bytes that a resumed download had before.
     private(set) var resumedFrom: Int64 = 0
     /// The server sent another part of the file than was asked for.
@@ -127,6 +130,8 @@ final class Transfer {
         touch()
         sendings += 1
         wasVetoed = sendings > 1
+        // Until the first line of the response says that it is not.
+        isMultiplexed = call.settings.httpVersion.mayMultiplex(hasTLS: target.place.has_tls)
         return !wasVetoed
     }
 
@@ -164,6 +169,8 @@ final class Transfer {
 
     /// The head of the final response is complete. False: stop.
     private func receivedHead() -> Bool {
+        // Nothing more will be sent, so that nothing is waited for.
+        if status >= 400, isPaused { call.engine.goOn(with: call) }
         if call.request.isHead, target.hasBody {
             // libcurl does not know that nothing follows, since the request had a body.
             isComplete = true
@@ -290,7 +297,9 @@ final class Transfer {
         let result = source.read(call, buffer, capacity)
         call.engine.readClock()
         switch result {
-        case .bytes(let count): return Int64(count)
+        case .bytes(let count):
+            bytesRead += Int64(count)
+            return Int64(count)
         case .pause:
             isPaused = true
             return Int64(SHIM_READ_PAUSE)
@@ -302,22 +311,31 @@ final class Transfer {
 
     func rewind() -> Bool { call.request.source?.rewind() ?? false }
 
-    /// How far the bodies have come.
+    /// How far the bodies have come, as libcurl counts.
     func report(moved progress: shim_progress) {
         let total = progress.received &+ progress.sent
         guard total != moved else { return }
         moved = total
         touch()
-        tellProgress(progress)
+        guard call.settings.onProgress != nil else { return }
+        self.progress = progress
+        // At most twenty times a second, and at the end.
+        if lastActivity - progressAt >= 50_000_000 { tellProgress() }
     }
 
-    private func tellProgress(_ progress: shim_progress) {
-        guard let onProgress = call.settings.onProgress else { return }
-        let isWhole =
-            progress.received == progress.receive_total && progress.sent == progress.send_total
-        // At most twenty times a second, and at the end.
-        guard isWhole || lastActivity - progressAt >= 50_000_000 else { return }
+    /// Tells how far the bodies have come, unless that has been told.
+    func tellProgress() {
+        guard let onProgress = call.settings.onProgress, var progress else { return }
+        self.progress = nil
         progressAt = lastActivity
+        if progress.receive_total <= 0 { progress.receive_total = -1 }
+        if !target.hasBody {
+            progress.send_total = 0
+        } else if let source = call.request.source, source.length < 0, !source.writesContentType {
+            // libcurl counts what it writes between the chunks as well.
+            progress.sent = bytesRead
+            progress.send_total = -1
+        }
         onProgress(call, progress, resumedFrom)
         call.engine.readClock()
     }
