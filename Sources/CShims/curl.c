@@ -263,7 +263,7 @@ bool shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *trans
   SET(CURLOPT_HTTPHEADER, attempt->headers);
   SET(CURLOPT_FRESH_CONNECT, attempt->fresh ? 1L : 0L);
   SET(CURLOPT_HTTP_VERSION, attempt->http_version);
-  SET(CURLOPT_PIPEWAIT, attempt->http_version == CURL_HTTP_VERSION_1_1 ? 0L : 1L);
+  SET(CURLOPT_PIPEWAIT, attempt->multiplexed ? 1L : 0L);
   SET(CURLOPT_ACCEPT_ENCODING, attempt->compressed ? "" : NULL);
   if (attempt->large != easy->was_large) {
     SET(CURLOPT_BUFFERSIZE, attempt->large ? 131072L : (long)CURL_MAX_WRITE_SIZE);

@@ -249,9 +249,7 @@ def test_k5_a_client_is_closed_while_a_strategy_thinks(server: FaultServer) -> N
     "idle_ms",
     [
         60_000,
-        pytest.param(
-            100, marks=pytest.mark.xfail(strict=True, reason="the attempt's timer is not set to the deadline")
-        ),
+        100,
     ],
 )
 def test_b11_b14_the_deadline_ends_a_call_while_its_strategy_thinks(server: FaultServer, idle_ms: int) -> None:

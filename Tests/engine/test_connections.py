@@ -248,7 +248,6 @@ def test_head_has_no_body(server: FaultServer, client: Client) -> None:
     assert client.get(server.url("/seq/200", id=server.new_id())).status == 200
 
 
-@pytest.mark.xfail(strict=True, reason="the library waits for a body that the answer to a HEAD does not have")
 def test_head_with_a_body_of_its_own(server: FaultServer) -> None:
     """Odd, but allowed (RFC 9110, 9.3.2)."""
     with Client(once(), timeout=Timeout(1_000)) as client:
@@ -256,7 +255,6 @@ def test_head_with_a_body_of_its_own(server: FaultServer) -> None:
 
 
 @pytest.mark.parametrize("fault", ["short", "reset:body"])
-@pytest.mark.xfail(strict=True, reason="the engine forgets the headers of a response that broke off")
 def test_b7_retry_after_of_a_response_that_broke_off_is_the_delay(
     server: FaultServer, client: Client, fault: str
 ) -> None:

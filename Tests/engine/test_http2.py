@@ -160,13 +160,6 @@ def test_m1_the_idle_time_is_of_the_stream(server: FaultServer, client: Client) 
     assert len(connections(server, talking_id, id)) == 1
 
 
-#: Activity is told by the stream only once the response's first line has come.
-BY_STREAM_TOO_LATE = pytest.mark.xfail(
-    strict=True, reason="before the response begins, all that the connection does counts"
-)
-
-
-@BY_STREAM_TOO_LATE
 def test_m1_pings_are_no_bytes_of_the_stream(server: FaultServer, client: Client) -> None:
     """Given PINGs without end, and no answer."""
     url = server.url("/seq/200", {"pings": "endless", "id": server.new_id()}, kind="h2")
@@ -175,7 +168,6 @@ def test_m1_pings_are_no_bytes_of_the_stream(server: FaultServer, client: Client
         call.response(3)
 
 
-@BY_STREAM_TOO_LATE
 def test_m1_the_bytes_of_others_are_none_of_the_stream_s(server: FaultServer, client: Client) -> None:
     """Given one that gets no answer, and another on its connection that gets one byte by byte."""
     id = server.new_id()
@@ -190,7 +182,6 @@ def test_m1_the_bytes_of_others_are_none_of_the_stream_s(server: FaultServer, cl
     assert len(call.response().content) == 400
 
 
-@BY_STREAM_TOO_LATE
 def test_m1_an_upload_that_the_window_holds_is_idle(server: FaultServer, client: Client) -> None:
     """Given a server that never opens the stream's window again."""
     url = server.url("/seq/stall:request", id=server.new_id(), kind="h2")

@@ -394,7 +394,7 @@ def test_a_call_is_resumed_again_and_again(server: FaultServer, client: Client, 
 @pytest.mark.parametrize(
     "kind",
     [
-        pytest.param("http", marks=pytest.mark.xfail(strict=True, reason="it does not end while the source pauses")),
+        "http",
         "h2",
     ],
 )
@@ -469,7 +469,6 @@ def test_progress_of_an_upload(server: FaultServer, client: Client, tmp_path: Pa
     assert told[-1].received == told[-1].receive_total == 64
 
 
-@pytest.mark.xfail(strict=True, reason="the end is not told if the length was not known; and chunks' heads are counted")
 def test_progress_without_a_length(server: FaultServer, client: Client) -> None:
     told: list[Progress] = []
     client.put(server.url("/seq/200", id=server.new_id()), data=in_pieces, on_progress=told.append)

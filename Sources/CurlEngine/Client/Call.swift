@@ -25,6 +25,8 @@ public final class Call: TimerEntry {
     var transfer: Transfer?
     /// Waits for its turn to connect.
     var isQueued = false
+    /// It stands, or is under way, among those of its host.
+    var isCountedByHost = false
     /// The next attempt is to use a new connection.
     var isFresh = false
     var attemptStartedAt: Int64 = 0

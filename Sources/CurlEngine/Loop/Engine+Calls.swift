@@ -31,7 +31,8 @@ extension Engine {
         call.isFresh = fresh
         call.isQueued = true
         if call.target.place.has_tls || settings.proxy != nil { usesTLS = true }
-        starting.append(call, settings)
+        let mayShare = call.settings.httpVersion.mayMultiplex(hasTLS: call.target.place.has_tls)
+        starting.append(call, settings, probes: mayShare && spoken.isMultiplexed(call.target.place) == nil)
         hasMoreToDo = true
         arm(call)
     }
@@ -265,7 +266,10 @@ extension Engine {
     /// Begins attempts whose turn it is; not so many that the timers of others would have to wait for long.
     func startWaiting() {
         for _ in 0..<Self.maximumStartsInOneTurn {
-            guard let call = starting.next(settings) else { return }
+            guard let call = starting.next(settings, now: now) else {
+                if let due = starting.nextRelease { timers.set(release, due: due) }
+                return
+            }
             call.isQueued = false
             readClock()
             begin(call)
@@ -288,7 +292,7 @@ extension Engine {
 
     private func giveUpTurn(_ call: Call) {
         starting.opened(call.target)
-        starting.ended(call.target)
+        starting.ended(call.target, isCounted: call.isCountedByHost)
         hasMoreToDo = true
     }
 
@@ -422,7 +426,7 @@ extension Engine {
         guard !transfer.isDetached else { return }
         transfer.isDetached = true
         transfer.open()
-        starting.ended(transfer.target)
+        starting.ended(transfer.target, isCounted: transfer.call.isCountedByHost)
         hasMoreToDo = true
         transport?.end(transfer)
     }

@@ -40,8 +40,11 @@ public final class Engine {
     var timers = TimerQueue()
     /// How much CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC.
     private var boottimeAhead = Int64.min / 2
+    var spoken = SpokenVersions()
     var active: [Call] = []
     var starting = StartQueue()
+    /// Wakes the loop when attempts need not wait any longer for another one's connection.
+    let release = TimerEntry()
     let pool: WorkerPool
 
     public struct Stats {

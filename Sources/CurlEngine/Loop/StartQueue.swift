@@ -6,8 +6,12 @@ import RetryCore
 /// So many run at once, and the others wait here, where it costs nothing. A look-up takes a thread of libcurl's for as
 /// long as its name server likes: only so many are under way at once, for one host and in all, and those that wait for
 /// one do not hold up those that need none.
+///
+/// Of a host that may speak HTTP/2, or not, the first attempt finds out: the others wait until it is connected, but no
+/// longer than a second, so that they can share its connection.
 struct StartQueue {
     private static let maximumLookupsForOneHost = 8
+    private static let longestProbe: Int64 = 1_000_000_000
 
     /// Attempts that no limit for one host holds up.
     private var ready = Line()
@@ -15,38 +19,52 @@ struct StartQueue {
     private var hosts: [Host] = []
     private var running = 0
     private var lookups = 0
+    /// When attempts that wait for another one's connection need not wait any longer; nil: there are none.
+    private(set) var nextRelease: Int64?
 
     private struct Host {
         let place: shim_url
         var line = Line()
         var lookups = 0
         var running = 0
+        /// Nobody knows whether its connections can be shared.
+        var isUnknown = false
+        /// Until then, the others wait for an attempt that is to find out.
+        var probedUntil: Int64 = 0
     }
 
-    mutating func append(_ call: Call, _ settings: EngineSettings) {
-        guard isCounted(call.target, settings) else { return ready.append(call) }
-        hosts[host(of: call.target)].line.append(call)
-    }
-
-    /// Whether attempts to this place are counted by host.
-    private func isCounted(_ target: Target, _ settings: EngineSettings) -> Bool {
-        target.place.needs_lookup || settings.maxTransfersForOneHost != .max
+    /// `probes`: it is not known whether connections to the call's target can be shared.
+    mutating func append(_ call: Call, _ settings: EngineSettings, probes: Bool) {
+        call.isCountedByHost = probes || call.target.place.needs_lookup || settings.maxTransfersForOneHost != .max
+        guard call.isCountedByHost else { return ready.append(call) }
+        let index = host(of: call.target)
+        if probes, hosts[index].running == 0, hosts[index].line.isEmpty { hosts[index].isUnknown = true }
+        hosts[index].line.append(call)
     }
 
     /// The next attempt that may begin. It counts as running until `ended`.
-    mutating func next(_ settings: EngineSettings) -> Call? {
+    mutating func next(_ settings: EngineSettings, now: Int64) -> Call? {
+        nextRelease = nil
         guard running < settings.maxTransfers else { return nil }
         if let call = ready.takeFirst() {
             running += 1
             return call
         }
         for index in hosts.indices where hosts[index].running < settings.maxTransfersForOneHost {
+            guard hosts[index].probedUntil <= now else {
+                if !hosts[index].line.isEmpty { nextRelease = min(nextRelease ?? .max, hosts[index].probedUntil) }
+                continue
+            }
             let needsLookup = hosts[index].place.needs_lookup
             let mayLookUp = hosts[index].lookups < Self.maximumLookupsForOneHost && lookups < settings.maxLookups
             guard !needsLookup || mayLookUp, let call = hosts[index].line.takeFirst() else { continue }
             if needsLookup {
                 hosts[index].lookups += 1
                 lookups += 1
+            }
+            if hosts[index].isUnknown {
+                hosts[index].isUnknown = false
+                hosts[index].probedUntil = now + Self.longestProbe
             }
             hosts[index].running += 1
             running += 1
@@ -63,10 +81,16 @@ struct StartQueue {
         lookups -= 1
     }
 
-    mutating func ended(_ target: Target) {
+    /// An attempt has its connection: what it speaks is known.
+    mutating func connected(_ target: Target) {
+        if let index = knownHost(of: target) { hosts[index].probedUntil = 0 }
+    }
+
+    mutating func ended(_ target: Target, isCounted: Bool) {
         running -= 1
-        guard let index = knownHost(of: target) else { return }
+        guard isCounted, let index = knownHost(of: target) else { return }
         hosts[index].running -= 1
+        hosts[index].probedUntil = 0
         if hosts[index].running == 0, hosts[index].line.isEmpty {
             hosts.swapAt(index, hosts.count - 1)
             hosts.removeLast()
@@ -75,7 +99,7 @@ struct StartQueue {
 
     /// The call will not begin any more.
     mutating func remove(_ call: Call) {
-        guard let index = knownHost(of: call.target) else { return ready.remove(call) }
+        guard call.isCountedByHost, let index = knownHost(of: call.target) else { return ready.remove(call) }
         hosts[index].line.remove(call)
     }
 

@@ -112,8 +112,13 @@ final class Transfer {
 
     /// What libcurl needs for it.
     func attempt() -> shim_attempt {
-        call.request.attempt(
-            to: target, settings: call.settings, fresh: call.isFresh, changed: authorization ?? lines, isLarge: call.sink != nil)
+        var attempt = call.request.attempt(
+            to: target, settings: call.settings, fresh: call.isFresh, changed: authorization ?? lines,
+            isLarge: call.sink != nil)
+        // Where it is not known, waiting would not do: a server that does not say what it speaks would hold up all.
+        let isKnown = call.engine.spoken.isMultiplexed(target.place) == true
+        attempt.multiplexed = isKnown && call.settings.httpVersion != .http1
+        return attempt
     }
 
     var requestSent: RequestSent { sendings == 0 ? .nothing : .some }
@@ -129,6 +134,10 @@ final class Transfer {
         open()
         touch()
         sendings += 1
+        if call.isCountedByHost, sendings == 1 {
+            call.engine.starting.connected(target)
+            call.engine.hasMoreToDo = true
+        }
         wasVetoed = sendings > 1
         // Until the first line of the response says that it is not.
         isMultiplexed = call.settings.httpVersion.mayMultiplex(hasTLS: target.place.has_tls)
@@ -145,6 +154,7 @@ final class Transfer {
             headerLines = 0
             headerBytes = count
             isMultiplexed = Self.isHTTP2(line, count)
+            call.engine.spoken.note(target.place, isMultiplexed: isMultiplexed)
             status = easy.map { Int32(clamping: shim_easy_status($0)) } ?? Self.status(line, count) ?? 0
         } else if isReadingHead, count <= 2 {
             isReadingHead = false
