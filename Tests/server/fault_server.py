@@ -55,8 +55,9 @@ class FaultServer:
         if not line:
             raise RuntimeError(f"the fault server did not start (exit code {self._process.wait()})")
         start = json.loads(line)
-        self.ca: str = start.pop("ca")  # path of the certificate that TLS clients are to trust
-        self.ports: dict[str, int] = start  # of each kind
+        self.files = {name: path for name, path in start.items() if isinstance(path, str)}  # of certificates and keys
+        self.ca: str = self.files["ca"]  # path of the certificate that TLS clients are to trust
+        self.ports: dict[str, int] = {kind: port for kind, port in start.items() if kind not in self.files}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -70,7 +71,8 @@ class FaultServer:
 
     def url(self, path: str, parameters: dict[str, Value] | None = None, *, kind: str = "http", **more: Value) -> str:
         """A URL of the vocabulary: url("/seq/503,200", {"503.h": "Retry-After:7"}, id="a")."""
-        scheme = "https" if "https" in kind or "tls" in kind else "http"
+        is_tls = "https" in kind or "tls" in kind or (kind.startswith("h2") and kind != "h2c")
+        scheme = "https" if is_tls else "http"
         return f"{scheme}://127.0.0.1:{self.ports[kind]}{self.target(path, parameters, **more)}"
 
     def target(self, path: str, parameters: dict[str, Value] | None = None, **more: Value) -> str:
@@ -78,9 +80,13 @@ class FaultServer:
         query = urlencode({**(parameters or {}), **more}, doseq=True, quote_via=quote, encoding="latin-1")
         return path + ("?" + query if query else "")
 
-    def seen(self, id: str, *, requests: int = 0, ended: bool = False) -> list[dict[str, Any]]:
-        """The requests with this id, in order. Waits, for some seconds, until there are so many and all are over."""
-        return self.control("seen", id=id, requests=requests, ended=int(ended))  # type: ignore[no-any-return]
+    def seen(self, id: str, *, requests: int = 0, over: bool = False, ended: bool = False) -> list[dict[str, Any]]:
+        """The requests with this id, in order.
+
+        Waits, for some seconds, until there are so many, all of them are over, or their connections have ended.
+        """
+        parameters: dict[str, Value] = {"id": id, "requests": requests, "over": int(over), "ended": int(ended)}
+        return self.control("seen", **parameters)  # type: ignore[no-any-return]
 
     def connections(self, port: int, *, opened: int = 0, ended: bool = False) -> list[dict[str, Any]]:
         """The connections to this port, in order; waits as seen() does."""
@@ -131,7 +137,7 @@ async def _serve(port: int, folder: Path, tls: bool) -> int:
     loop.set_exception_handler(on_failure)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    server = Server(*certificates.make(folder)) if tls else Server({}, "")
+    server = Server(*certificates.make(folder)) if tls else Server({}, {"ca": ""})
     server.start(port)
     print(json.dumps(server.description()), flush=True)
     threading.Thread(target=_wait_for_end_of_input, args=(loop, stop), daemon=True).start()

@@ -7,6 +7,7 @@ import ssl
 
 import pytest
 from fault_server import FaultServer, pattern
+from http2_wire import Http2Wire
 from wire import Wire
 
 
@@ -139,6 +140,68 @@ def test_a_port_that_is_taken_is_not_opened(server: FaultServer) -> None:
 
 def test_without_tls_there_are_no_tls_ports() -> None:
     with FaultServer() as plain:
-        assert not [kind for kind in plain.ports if "tls" in kind or "https" in kind]
+        assert set(plain.ports) == {"http", "h2c", "silent", "close", "reset", "refused", "backlog"}
         with pytest.raises(ValueError, match="no such kind"):
             plain.open("https")
+
+
+# TLS for both protocols; certificates of clients
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("h2_expired", "certificate has expired"),
+        ("h2_wrong_name", "Hostname mismatch"),
+        ("h2_self_signed", "self-signed certificate|self signed certificate"),
+    ],
+)
+def test_a_bad_certificate_is_refused_whatever_the_protocol(server: FaultServer, kind: str, reason: str) -> None:
+    port = server.open(kind)
+    with pytest.raises(ssl.SSLCertVerificationError, match=reason):
+        Http2Wire(port, ca=server.ca)
+    (connection,) = server.connections(port, opened=1, ended=True)
+    assert (connection["requests"], connection["tls"][:8]) == ([], "failed: ")
+
+
+@pytest.mark.parametrize("kind", ["https_client", "h2_client"])
+def test_a_client_that_shows_its_certificate_is_let_in_and_recorded(server: FaultServer, kind: str) -> None:
+    port = server.open(kind)
+    own = (server.files["client_certificate"], server.files["client_key"])
+    with Wire(port, ca=server.ca, certificate=own) as wire:
+        assert wire.get("/seq/200").status == 200
+    if kind == "h2_client":
+        with Http2Wire(port, ca=server.ca, certificate=own) as two:
+            assert two.ask("/seq/200").status == 200
+    for connection in server.connections(port, ended=True):
+        assert (connection["client_certificate"], connection["tls"]) == ("CN=client", "done")
+
+
+@pytest.mark.parametrize("kind", ["https_client", "h2_client"])
+@pytest.mark.parametrize(
+    ("whose", "alert", "why"),
+    [
+        ("", "certificate required", "PEER_DID_NOT_RETURN_A_CERTIFICATE"),
+        ("stranger", "ca", "CERTIFICATE_VERIFY_FAILED"),
+    ],
+)
+def test_a_client_without_the_right_certificate_is_told_why_it_is_refused(
+    server: FaultServer, kind: str, whose: str, alert: str, why: str
+) -> None:
+    port = server.open(kind)
+    own = (server.files["stranger_certificate"], server.files["stranger_key"]) if whose else None
+    for _ in range(5):
+        with Wire(port, ca=server.ca, certificate=own) as wire:
+            wire.request("/seq/200")
+            with pytest.raises(ssl.SSLError, match=alert):
+                wire.read(1)
+    for connection in server.connections(port, ended=True):
+        assert (connection["client_certificate"], connection["tls"]) == ("", "failed: " + why)
+        assert (connection["requests"], connection["ended"]) == ([], "server_closed")
+
+
+def test_who_need_not_show_a_certificate_is_nobody(server: FaultServer) -> None:
+    port = server.open("https")
+    with Wire(port, ca=server.ca) as wire:
+        wire.get("/seq/200")
+        assert [connection["client_certificate"] for connection in server.connections(port)] == [""]

@@ -7,7 +7,10 @@ import io
 import socket
 import ssl
 import struct
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
+
+T = TypeVar("T", bound="Wire")
 
 
 class Response(NamedTuple):
@@ -17,13 +20,16 @@ class Response(NamedTuple):
 
 
 class Wire:
-    def __init__(self, port: int, *, ca: str = "") -> None:
+    def __init__(
+        self, port: int, *, ca: str = "", protocols: Sequence[str] = (), certificate: tuple[str, str] | None = None
+    ) -> None:
+        """With `ca` it speaks TLS, offers `protocols`, and has a certificate of its own in these files."""
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
         self._tls: ssl.SSLObject | None = None
         if ca:
-            self._start_tls(ca)
+            self._start_tls(ca, protocols, certificate)
 
-    def __enter__(self) -> Wire:
+    def __enter__(self: T) -> T:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -111,10 +117,18 @@ class Wire:
             pass
         return body
 
-    def _start_tls(self, ca: str) -> None:
+    def agreed_protocol(self) -> str | None:
+        assert self._tls is not None
+        return self._tls.selected_alpn_protocol()
+
+    def _start_tls(self, ca: str, protocols: Sequence[str], certificate: tuple[str, str] | None) -> None:
         """By hand, since Python's own TLS sockets take a reset for an end of file."""
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         context = ssl.create_default_context(cafile=ca)
+        if protocols:
+            context.set_alpn_protocols(list(protocols))
+        if certificate is not None:
+            context.load_cert_chain(*certificate)
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname="localhost")
         done = False
         while not done:

@@ -13,6 +13,7 @@ import select
 import socket
 import ssl
 import struct
+from typing import Any
 
 from .record import SeenConnection
 
@@ -53,7 +54,7 @@ class HangupWatch:
 
 
 class Connection:
-    """One accepted connection. One task at a time reads, sends and waits on it."""
+    """One accepted connection. One task at a time reads, and one sends."""
 
     def __init__(self, sock: socket.socket, seen: SeenConnection, watch: HangupWatch) -> None:
         self.seen = seen
@@ -62,10 +63,11 @@ class Connection:
         self._socket: socket.socket | ssl.SSLSocket = sock
         self._fd = sock.fileno()
         self._watch = watch
-        self._waiter: asyncio.Future[None] | None = None
+        self._waiters: set[asyncio.Future[None]] = set()
         self._is_reading = False
         self._over = False
         sock.setblocking(False)
+        self.settings: dict[int, int] = {}  # HTTP/2's, that its port was opened with
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         watch.add(self._fd, self)
 
@@ -147,7 +149,13 @@ class Connection:
                 return False
             else:
                 self.seen.tls = "done"
+                self.seen.client_certificate = _subject(self._socket.getpeercert())
                 return True
+
+    @property
+    def agreed_protocol(self) -> str | None:
+        """What ALPN has chosen."""
+        return self._socket.selected_alpn_protocol() if isinstance(self._socket, ssl.SSLSocket) else None
 
     async def sent_out(self) -> None:
         """Waits until all bytes have left for the client: a reset would throw away those that have not."""
@@ -245,19 +253,27 @@ class Connection:
         """Until _wake(). Whoever waits looks again whether what was waited for is there."""
         if self._over:
             raise ConnectionOver
-        self._waiter = self._loop.create_future()
+        waiter = self._loop.create_future()
+        self._waiters.add(waiter)
         try:
-            await self._waiter
+            await waiter
         finally:
-            self._waiter = None
+            self._waiters.discard(waiter)
         if self._over:
             raise ConnectionOver
 
     def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
 
     def _forget(self) -> None:
         self._watch.remove(self._fd)
         self._loop.remove_reader(self._fd)
         self._loop.remove_writer(self._fd)
+
+
+def _subject(certificate: Any) -> str:
+    """As in CN=client; nothing if there is no certificate."""
+    parts = [part for parts in (certificate or {}).get("subject", ()) for part in parts]
+    return ", ".join(f"{'CN' if name == 'commonName' else name}={value}" for name, value in parts)

@@ -10,20 +10,24 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Callable
 
 from .script import split_query
-from .vocabulary import BadScript, parse_count
+from .vocabulary import BadScript, parse_count, parse_settings
 
 if TYPE_CHECKING:
     from .server import Server
 
 
-async def seen(server: Server, id: str, requests: str = "0", ended: str = "0", within: str = "10000") -> Any:
-    """The requests with this id in order; first waits until there are so many, and their connections have ended."""
+async def seen(
+    server: Server, id: str, requests: str = "0", over: str = "0", ended: str = "0", within: str = "10000"
+) -> Any:
+    """The requests with this id in order; first waits until there are so many, and they or their connections end."""
     record = server.record
     least = parse_count(requests)
 
     def is_there() -> bool:
         found = record.requests(id)
-        return len(found) >= least and (ended != "1" or all(one.connection.ended for one in found))
+        if len(found) < least or (over == "1" and not all(one.is_over for one in found)):
+            return False
+        return ended != "1" or all(one.connection.ended for one in found)
 
     await record.wait_until(is_there, parse_count(within) / 1000)
     return [request.to_json() for request in record.requests(id)]
@@ -63,9 +67,12 @@ async def hangup(server: Server, id: str, how: str = "close") -> Any:
     return {"connections": server.hang_up(id, how)}
 
 
-async def open(server: Server, kind: str, port: str = "0", rcvbuf: str | None = None) -> Any:
+async def open(server: Server, kind: str, port: str = "0", rcvbuf: str | None = None, settings: str = "") -> Any:
     """Opens another port: of this kind, or, with a list of kinds, of each kind for one connection."""
-    number = server.open_port(kind.split(","), parse_count(port), None if rcvbuf is None else parse_count(rcvbuf))
+    receive_buffer = None if rcvbuf is None else parse_count(rcvbuf)
+    number = server.open_port(
+        kind.split(","), parse_count(port), receive_buffer, parse_settings(settings) if settings else None
+    )
     return {"port": number}
 
 

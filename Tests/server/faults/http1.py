@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Protocol
 
 from .connection import Connection, ConnectionOver
 from .http1_answer import Http1Answer
 from .record import SeenRequest
+from .site import Site
 from .vocabulary import Answer, BadScript, parse_count
 
 HEAD_READ = 4096  # small, so that a slow reader has not taken much of the body along with the head
 BODY_READ = 262144
 MAX_HEAD = 1 << 20
-
-
-class Site(Protocol):
-    """What answers requests, whatever protocol they came in."""
-
-    async def begin(self, request: SeenRequest) -> Answer:
-        """Records a request whose head has come, and says what is to be done with it."""
-
-    def body(self, request: SeenRequest, answer: Answer) -> bytes:
-        """The body of an answer, unless that is the pattern."""
-
-    def location(self, request: SeenRequest, answer: Answer) -> str:
-        """Where a redirect leads."""
 
 
 class BadRequest(ValueError):
@@ -105,6 +92,7 @@ class Http1:
         words = first.split(" ")
         if len(words) != 3 or words[2] not in ("HTTP/1.1", "HTTP/1.0"):
             raise BadRequest(f"not a request line: {first!r}")
+        self._connection.seen.protocol = words[2]
         request = SeenRequest(self._connection.seen, words[0], words[1], headers)
         self._wants_close = request.header("connection").lower() == "close" or words[2] == "HTTP/1.0"
         self._chunked = request.header("transfer-encoding").lower() == "chunked"

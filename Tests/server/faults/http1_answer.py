@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import http.client
-import time
-from email.utils import formatdate
+from collections.abc import Iterable
 
-from . import content
+from . import content, head
 from .connection import Connection, ConnectionOver
 from .record import SeenRequest
 from .vocabulary import ENDLESS, Answer, Header
-
-UNKNOWN_MIDDLE = 16  # the middle of a body whose length nobody knows
 
 
 class Http1Answer:
@@ -29,11 +25,11 @@ class Http1Answer:
         if answer.is_plain:
             if answer.content == "pattern":
                 body = content.pattern(answer.size)
-            head = _head(answer, len(body), location, closes)
-            await self._connection.send(head + body if answer.has_body(self._request.method) else head)
+            start = _head(answer, len(body), location, closes)
+            await self._connection.send(start + body if answer.has_body(self._request.method) else start)
         else:
             await self._write_slowly(body, location, closes)
-        self._request.answered = True
+        self._request.was_answered()
         if answer.fault is not None:  # at the end, or at a place that this answer does not have
             await self._fault()
         if closes:
@@ -67,14 +63,14 @@ class Http1Answer:
             return await self._write_body(body, chunked=False)
         if answer.hint:
             await connection.send(b"HTTP/1.1 103 Early Hints\r\n" + _lines(answer.hint) + b"\r\n")
-        head = _head(answer, answer.size if answer.content == "pattern" else len(body), location, closes)
+        start = _head(answer, answer.size if answer.content == "pattern" else len(body), location, closes)
         if answer.fault is not None and answer.fault.place == "headers":
-            await self._write_head(head[: len(head) // 2])
+            await self._write_head(start[: len(start) // 2])
             await self._fault()
         if answer.headers == ENDLESS:
-            await self._write_head(head[:-2])
+            await self._write_head(start[:-2])
             await self._write_endless_headers()
-        await self._write_head(head)
+        await self._write_head(start)
         if answer.has_body(self._request.method):
             chunked = _is_chunked(answer)
             await self._write_body(body, chunked)
@@ -83,24 +79,24 @@ class Http1Answer:
             if answer.extra:
                 await connection.send(b"x" * answer.extra)
 
-    async def _write_head(self, head: bytes) -> None:
-        step = (self._answer.drip or 1) if self._answer.every_head else len(head)
-        for start in range(0, len(head), step):
+    async def _write_head(self, data: bytes) -> None:
+        step = (self._answer.drip or 1) if self._answer.every_head else len(data)
+        for start in range(0, len(data), step):
             if start:
                 await self._connection.pause_or_end(self._answer.every_head)
-            await self._connection.send(head[start : start + step])
+            await self._connection.send(data[start : start + step])
 
     async def _write_endless_headers(self) -> None:
         number = 0
         while True:
-            await self._connection.send(_filler_line(number, self._answer.header_line))
+            await self._connection.send(_lines([head.filler_line(number, self._answer.header_line)]))
             await self._connection.pause_or_end(self._answer.every_head)
             await asyncio.sleep(0)
             number += 1
 
     async def _write_body(self, body: bytes, chunked: bool) -> None:
         connection, answer = self._connection, self._answer
-        left = self._bytes_before_fault(answer.size if answer.content == "pattern" else len(body))
+        left = answer.bytes_before_fault(answer.size if answer.content == "pattern" else len(body))
         if left == 0:
             await self._fault()
         is_first = True
@@ -115,72 +111,31 @@ class Http1Answer:
             if left == 0:
                 await self._fault()
 
-    def _bytes_before_fault(self, length: int) -> int:
-        """How many bytes of the body go out before the fault; ENDLESS if it is not in the body."""
-        fault = self._answer.fault
-        if fault is None or fault.place not in ("body", "after"):
-            return ENDLESS
-        if fault.place == "after":
-            return fault.after
-        return UNKNOWN_MIDDLE if length == ENDLESS or self._answer.gzip else length // 2
-
 
 def _is_chunked(answer: Answer) -> bool:
     return (answer.chunked or answer.gzip) and not answer.until_close
 
 
-def _is_endless(answer: Answer) -> bool:
-    return answer.content == "pattern" and answer.size == ENDLESS
-
-
 def _closes(answer: Answer) -> bool:
     """Whether the answer itself says, by its headers or by having no other end, that the connection ends with it."""
-    if answer.until_close or (_is_endless(answer) and not answer.chunked):
+    if answer.until_close or (answer.is_endless and not answer.chunked):
         return True
     return any(name.lower() == "connection" and value == "close" for name, value in answer.h)
 
 
 def _head(answer: Answer, length: int, location: str, closes: bool) -> bytes:
-    """Status line, headers and empty line. A line of ours is left out if the script has one of the same name."""
+    """Status line, headers and empty line."""
     reason = http.client.responses.get(answer.status, "Unknown")
     status_line = f"HTTP/1.1 {answer.status} {reason}" if answer.status_line is None else answer.status_line
-    lines = [("Date", _date(int(time.time())))]
-    if answer.status not in (204, 304):
-        lines.append(("Content-Type", "application/json" if answer.content in ("echo", "token") else "text/plain"))
-        if _is_chunked(answer):
-            lines.append(("Transfer-Encoding", "chunked"))
-        elif not answer.until_close and not _is_endless(answer):
-            lines.append(("Content-Length", str(length)))
-    if answer.gzip:
-        lines.append(("Content-Encoding", "gzip"))
-    if location:
-        lines.append(("Location", location))
-    if answer.status == 401:
-        lines.append(("WWW-Authenticate", "Bearer"))
-    if closes:
-        lines.append(("Connection", "close"))
-    if answer.h:
-        given = {name.lower() for name, _ in answer.h}
-        lines = [line for line in lines if line[0].lower() not in given]
-    text = "".join([f"{name}: {value}\r\n" for name, value in lines])
-    filler = b"" if answer.headers in (0, ENDLESS) else _filler(answer.headers, answer.header_line)
-    return f"{status_line}\r\n{text}".encode("latin-1") + _lines(answer.h) + filler + b"\r\n"
+    framing = []
+    if _is_chunked(answer):
+        framing = [("Transfer-Encoding", "chunked")]
+    elif not answer.until_close and not answer.is_endless:
+        framing = [("Content-Length", str(length))]
+    lines = head.lines(answer, framing, location, [("Connection", "close")] if closes else [])
+    return status_line.encode("latin-1") + b"\r\n" + _lines(lines) + b"\r\n"
 
 
-@functools.lru_cache(maxsize=2)
-def _date(second: int) -> str:
-    return formatdate(second, usegmt=True)
-
-
-def _lines(headers: list[Header]) -> bytes:
-    return b"".join(f"{name}: {value}\r\n".encode("latin-1") for name, value in headers if value is not None)
-
-
-def _filler_line(number: int, length: int) -> bytes:
-    return f"X-Filler-{number}: ".encode().ljust(length - 2, b"a") + b"\r\n"
-
-
-def _filler(total: int, line: int) -> bytes:
-    """`total` bytes of header lines of `line` bytes each; the last one may be up to twice as long."""
-    count = max(1, total // line)
-    return b"".join(_filler_line(i, line) for i in range(1, count)) + _filler_line(count, total - line * (count - 1))
+def _lines(headers: Iterable[Header]) -> bytes:
+    text = "".join([f"{name}: {value}\r\n" for name, value in headers if value is not None])
+    return text.encode("latin-1")

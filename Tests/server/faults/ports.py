@@ -10,7 +10,9 @@ from collections.abc import Awaitable
 from typing import Callable
 
 from .connection import Connection
-from .http1 import Http1, Site
+from .http1 import Http1
+from .http2 import Http2
+from .site import Site
 
 BACKLOG = 4096
 FIRST_FLIGHT = 4096  # more than a client sends before it waits for the server's part of the handshake
@@ -18,15 +20,22 @@ FIRST_FLIGHT = 4096  # more than a client sends before it waits for the server's
 Behaviour = Callable[[Connection], Awaitable[None]]
 
 
-def behaviours(site: Site, certificates: dict[str, ssl.SSLContext]) -> dict[str, Behaviour]:
+def behaviours(site: Site, contexts: dict[str, ssl.SSLContext]) -> dict[str, Behaviour]:
     """What a connection to each kind of port is in for."""
 
     async def http(connection: Connection) -> None:
         await Http1(connection, site).serve()
 
-    def https(context: ssl.SSLContext) -> Behaviour:
+    async def h2c(connection: Connection) -> None:
+        await Http2(connection, site).serve()
+
+    def tls(context: ssl.SSLContext) -> Behaviour:
         async def serve(connection: Connection) -> None:
-            if await connection.start_tls(context):
+            if not await connection.start_tls(context):
+                await connection.end_with_unread("close")  # a client may have sent its request already
+            elif connection.agreed_protocol == "h2":
+                await h2c(connection)
+            else:
                 await http(connection)
 
         return serve
@@ -34,7 +43,7 @@ def behaviours(site: Site, certificates: dict[str, ssl.SSLContext]) -> dict[str,
     def broken_handshake(how: str) -> Behaviour:
         async def serve(connection: Connection) -> None:
             hello = await connection.read(FIRST_FLIGHT)
-            flight = _server_flight(certificates["good"], hello)
+            flight = _server_flight(contexts["h2"], hello)
             await connection.send(flight[: len(flight) // 2])
             if how == "reset":
                 await connection.sent_out()
@@ -60,14 +69,13 @@ def behaviours(site: Site, certificates: dict[str, ssl.SSLContext]) -> dict[str,
 
     kinds: dict[str, Behaviour] = {
         "http": http,
+        "h2c": h2c,
         "silent": silent,
         "reset": end_at_first_bytes("reset"),
         "close": end_at_first_bytes("close"),
     }
-    if certificates:
-        kinds["https"] = https(certificates["good"])
-        for name in ("expired", "wrong_name", "self_signed"):
-            kinds["https_" + name] = https(certificates[name])
+    if contexts:
+        kinds.update({kind: tls(context) for kind, context in contexts.items()})
         kinds["tls_cut"] = broken_handshake("cut")
         kinds["tls_reset"] = broken_handshake("reset")
         kinds["tls_garbage"] = garbage_handshake
@@ -90,8 +98,9 @@ def _server_flight(context: ssl.SSLContext, hello: bytes) -> bytes:
 class Port:
     """A port of 127.0.0.1 that treats its n-th connection as its n-th kind says, and all later ones as the last."""
 
-    def __init__(self, kinds: list[str], number: int, receive_buffer: int | None) -> None:
+    def __init__(self, kinds: list[str], number: int, receive_buffer: int | None, settings: dict[int, int]) -> None:
         self.kinds = kinds
+        self.settings = settings  # HTTP/2's
         self._accepted = 0
         self._fillers: list[socket.socket] = []
         self._socket = socket.socket()
@@ -107,8 +116,8 @@ class Port:
         elif kinds[0] != "refused":  # a port that is bound and does not listen refuses, and nobody else can get it
             self._socket.listen(BACKLOG)
 
-    def start(self, treat: Callable[[socket.socket, int, str], None]) -> None:
-        """Hands each connection from now on to `treat`, with the number of the port and the kind."""
+    def start(self, treat: Callable[[socket.socket, Port, str], None]) -> None:
+        """Hands each connection from now on to `treat`, with this port and the kind."""
         if self.kinds[0] not in DEAD_KINDS:
             asyncio.get_running_loop().add_reader(self._socket.fileno(), self._accept, treat)
 
@@ -126,7 +135,7 @@ class Port:
             filler.connect_ex(("127.0.0.1", self.number))
             self._fillers.append(filler)
 
-    def _accept(self, treat: Callable[[socket.socket, int, str], None]) -> None:
+    def _accept(self, treat: Callable[[socket.socket, Port, str], None]) -> None:
         for _ in range(100):  # then the others have their turn
             try:
                 sock, _ = self._socket.accept()
@@ -134,4 +143,4 @@ class Port:
                 return
             kind = self.kinds[min(self._accepted, len(self.kinds) - 1)]
             self._accepted += 1
-            treat(sock, self.number, kind)
+            treat(sock, self, kind)

@@ -21,8 +21,18 @@ def now_ms() -> float:
 class SeenRequest:
     """A request whose head has arrived whole. What comes after is added while it arrives."""
 
-    def __init__(self, connection: SeenConnection, method: str, target: str, headers: list[tuple[str, str]]) -> None:
+    def __init__(
+        self,
+        connection: SeenConnection,
+        method: str,
+        target: str,
+        headers: list[tuple[str, str]],
+        stream: int | None = None,
+    ) -> None:
         self.connection = connection
+        self.stream = stream  # number of HTTP/2's stream
+        self.stream_ended: str | None = None  # how
+        self.stream_code: str | None = None  # of the reset that ended it
         self.time_ms = now_ms()
         self.method = method
         self.target = target
@@ -36,6 +46,22 @@ class SeenRequest:
         self.body_complete = False
         self.body_start = b""
         self._digest: Any | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will come of it; what has been answered in HTTP/1.1 may still have a connection."""
+        answered = self.answered if self.stream is None else self.stream_ended is not None
+        return answered or self.connection.ended is not None
+
+    def was_answered(self) -> None:
+        self.answered = True
+        self.connection.changed()
+
+    def end_stream(self, how: str, code: str | None = None) -> None:
+        """Notes how the stream ended, unless that is known."""
+        if self.stream_ended is None:
+            self.stream_ended, self.stream_code = how, code
+            self.connection.changed()
 
     def header(self, name: str) -> str:
         """The first line of this name (in lower case), or nothing."""
@@ -53,6 +79,8 @@ class SeenRequest:
         digest = self._digest or hashlib.sha256()
         return {
             "connection": self.connection.number,
+            "protocol": self.connection.protocol,
+            "stream": self.stream,
             "time_ms": self.time_ms,
             "method": self.method,
             "path": self.target,
@@ -63,6 +91,8 @@ class SeenRequest:
             "body_complete": self.body_complete,
             "answer": self.answer,
             "answered": self.answered,
+            "stream_ended": self.stream_ended,
+            "stream_code": self.stream_code,
             "connection_ended": self.connection.ended,
             "connection_ended_ms": self.connection.ended_ms,
         }
@@ -78,6 +108,10 @@ class SeenConnection:
         self.kind = kind
         self.opened_ms = now_ms()
         self.tls = ""  # "done" or what went wrong; stays empty without TLS
+        self.client_certificate = ""  # whose it is
+        self.protocol = ""  # the one that was spoken
+        self.goaway: str | None = None  # code of the client's GOAWAY
+        self.ping_acks = 0
         self.requests: list[SeenRequest] = []
         self.quiet_requests = 0
         self.control = False  # it asked for a path under /_
@@ -87,6 +121,9 @@ class SeenConnection:
         self.ended: str | None = None
         self.ended_ms: float | None = None
         self._end: tuple[str, float] | None = None
+
+    def changed(self) -> None:
+        self._record.changed()
 
     def end(self, how: str) -> None:
         """Notes how it ended, and when, unless that is known. It has not ended as long as there are bytes to read."""
@@ -106,6 +143,10 @@ class SeenConnection:
             "kind": self.kind,
             "opened_ms": self.opened_ms,
             "tls": self.tls,
+            "client_certificate": self.client_certificate,
+            "protocol": self.protocol,
+            "goaway": self.goaway,
+            "ping_acks": self.ping_acks,
             "requests": [
                 {"id": request.id, "method": request.method, "path": request.target, "answer": request.answer}
                 for request in self.requests

@@ -20,11 +20,11 @@ from .vocabulary import Answer, BadScript
 class Server:
     """Answers the requests of all ports (it is their `Site`). Made inside a running event loop."""
 
-    def __init__(self, certificates: dict[str, ssl.SSLContext], ca: str) -> None:
+    def __init__(self, contexts: dict[str, ssl.SSLContext], files: dict[str, str]) -> None:
         self.record = Record()
         self._watch = HangupWatch(asyncio.get_running_loop())
-        self._ca = ca
-        self._behaviours = ports.behaviours(self, certificates)
+        self._files = files
+        self._behaviours = ports.behaviours(self, contexts)
         self._ports: dict[int, Port] = {}
         self._named_ports: dict[str, int] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -34,11 +34,11 @@ class Server:
     def start(self, http_port: int) -> None:
         """Opens a port of each kind of its own."""
         for kind in (*self._behaviours, *ports.DEAD_KINDS):
-            self._named_ports[kind] = self.open_port([kind], http_port if kind == "http" else 0, None)
+            self._named_ports[kind] = self.open_port([kind], http_port if kind == "http" else 0)
 
     def description(self) -> dict[str, int | str]:
-        """What a client has to know: the port of each kind, and whose certificates it is to trust."""
-        return {**self._named_ports, "ca": self._ca}
+        """What a client has to know: the port of each kind, whose certificates it is to trust, and its own."""
+        return {**self._named_ports, **self._files}
 
     # The site
 
@@ -49,9 +49,7 @@ class Server:
             script = parse(request.path)
         except BadScript as why:
             request.id = dict(split_query(request.path.partition("?")[2])).get("id", "")
-            request.answer = "refused"
-            self.record.add(request)
-            return Answer("refused", status=400, content="body", body=f"{why}\n")
+            return self._refuse(request, str(why))
         request.id, request.quiet = script.id, script.quiet
         if script.checks_token and not script.accepts(request.header("authorization")):
             answer = script.unauthorized()
@@ -61,9 +59,16 @@ class Server:
             turn = (script.id, script.path)
             answer = script.turn(self._turns[turn])
             self._turns[turn] += 1
+        if answer.needs_http2 and request.stream is None:
+            return self._refuse(request, f"{answer.item}: this takes HTTP/2")
         request.answer = answer.item
         self.record.add(request)
         return answer
+
+    def _refuse(self, request: SeenRequest, why: str) -> Answer:
+        request.answer = "refused"
+        self.record.add(request)
+        return Answer("refused", status=400, content="body", body=f"{why}\n")
 
     def body(self, request: SeenRequest, answer: Answer) -> bytes:
         if answer.content == "echo":
@@ -79,7 +84,7 @@ class Server:
         if answer.to is None:
             return request.path
         if answer.to in self._named_ports:
-            scheme = "http" if answer.to == "http" else "https"
+            scheme = "http" if answer.to in ("http", "h2c") else "https"
             return f"{scheme}://127.0.0.1:{self._named_ports[answer.to]}{request.path}"
         return answer.to + request.path
 
@@ -104,14 +109,22 @@ class Server:
                 ended += 1
         return ended
 
-    def open_port(self, kinds: list[str], number: int, receive_buffer: int | None) -> int:
+    def open_port(
+        self,
+        kinds: list[str],
+        number: int,
+        receive_buffer: int | None = None,
+        settings: dict[int, int] | None = None,
+    ) -> int:
         dead = [kind for kind in kinds if kind in ports.DEAD_KINDS]
         unknown = [kind for kind in kinds if kind not in self._behaviours and kind not in dead]
         if unknown or (dead and len(kinds) > 1):
             raise BadScript(f"{', '.join(unknown)}: no such kind" if unknown else f"{dead[0]} can only be alone")
+        if settings and not all(kind.startswith("h2") for kind in kinds):
+            raise BadScript("settings are HTTP/2's")
         self.shut_port(number)
         try:
-            port = Port(kinds, number, receive_buffer)
+            port = Port(kinds, number, receive_buffer, settings or {})
         except OSError as why:
             raise BadScript(f"port {number}: {why}") from None
         self._ports[port.number] = port
@@ -138,8 +151,9 @@ class Server:
     def totals(self) -> dict[str, Any]:
         return {**self.record.totals(), "open_connections": len(self._watch.connections())}
 
-    def _treat(self, sock: socket.socket, port: int, kind: str) -> None:
-        connection = Connection(sock, self.record.open(port, kind), self._watch)
+    def _treat(self, sock: socket.socket, port: Port, kind: str) -> None:
+        connection = Connection(sock, self.record.open(port.number, kind), self._watch)
+        connection.settings = port.settings
         task = asyncio.get_running_loop().create_task(self._run(kind, connection))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

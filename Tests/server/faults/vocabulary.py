@@ -1,6 +1,6 @@
 """The parameters of answers and what they mean, as data.
 
-Nothing here knows a protocol or a socket: HTTP/1.1 and what may come after it carry out the same answers.
+Nothing here knows a connection: HTTP/1.1 and HTTP/2 carry out the same answers, each in its way.
 """
 
 from __future__ import annotations
@@ -10,12 +10,18 @@ import functools
 import sys
 from typing import Any, Callable, NamedTuple, Optional
 
+from h2.errors import ErrorCodes
+from h2.exceptions import InvalidSettingsValueError
+from h2.settings import SettingCodes, Settings
+
 ENDLESS = sys.maxsize
 DEFAULT_SIZE = 64
 
-FAULTS = ("reset", "close", "cut", "stall")
+HTTP2_FAULTS = ("goaway", "stream_reset", "stream_end")
+FAULTS = ("reset", "close", "cut", "stall", *HTTP2_FAULTS)
 FAULTS_AFTER = {how + "_after": how for how in FAULTS}
 PLACES = ("request", "before", "headers", "body", "end")
+UNKNOWN_MIDDLE = 16  # the middle of a body whose length nobody knows
 
 
 class BadScript(ValueError):
@@ -71,6 +77,12 @@ class Answer:
     read_pause_after: int | None = None
     read_pause: float = 0.0
 
+    code: int = 0
+    unprocessed: bool = False
+    drain: bool = False
+    pings: int = 0
+    settings: dict[int, int] = dataclasses.field(default_factory=dict)
+
     def has_body(self, method: str) -> bool:
         return method != "HEAD" and self.status not in (204, 304)
 
@@ -84,6 +96,24 @@ class Answer:
         if self.gzip or self.content in ("echo", "token"):
             return None
         return {"pattern": self.size, "body": len(self.body), "raw": len(self.raw)}[self.content]
+
+    @property
+    def is_endless(self) -> bool:
+        return self.content == "pattern" and self.size == ENDLESS
+
+    @property
+    def needs_http2(self) -> bool:
+        """Whether HTTP/1.1 has no words for it."""
+        has_its_fault = self.fault is not None and self.fault.how in HTTP2_FAULTS
+        return has_its_fault or self.drain or bool(self.pings or self.settings)
+
+    def bytes_before_fault(self, length: int) -> int:
+        """How many of the body's bytes go out before the fault; ENDLESS if it is not in the body."""
+        if self.fault is None or self.fault.place not in ("body", "after"):
+            return ENDLESS
+        if self.fault.place == "after":
+            return self.fault.after
+        return UNKNOWN_MIDDLE if length == ENDLESS or self.gzip else length // 2
 
     @functools.cached_property
     def is_plain(self) -> bool:
@@ -144,16 +174,42 @@ def _place(text: str) -> str:
     return text
 
 
+def _code(text: str) -> int:
+    """An error code of HTTP/2, by its name or as any number."""
+    if text in ErrorCodes.__members__:
+        return int(ErrorCodes[text])
+    if (number := parse_count(text)) >= 1 << 32:
+        raise BadScript("must be less than 2 to the 32nd")
+    return number
+
+
+def parse_settings(text: str) -> dict[int, int]:
+    """HTTP/2's SETTINGS, as NAME:VALUE,NAME:VALUE."""
+    settings: dict[int, int] = {}
+    for part in text.split(","):
+        name, _, value = part.partition(":")
+        if name not in SettingCodes.__members__:
+            raise BadScript(f"{name!r} is not one of " + ", ".join(SettingCodes.__members__))
+        settings[SettingCodes[name]] = parse_count(value)
+    try:
+        Settings(client=False, initial_values={SettingCodes(code): value for code, value in settings.items()})
+    except InvalidSettingsValueError as why:
+        raise BadScript(str(why)) from None
+    return settings
+
+
 PARSERS: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("h", "hint", "trailer"), _header),
     **dict.fromkeys(("to", "status_line", "body", "raw", "token", "expires_in"), str),
-    **dict.fromkeys(("size", "headers"), _size),
+    **dict.fromkeys(("size", "headers", "pings"), _size),
     "header_line": _at_least(24),
     "drip": _at_least(1),
     **dict.fromkeys(("extra", "read", "read_pause_after"), parse_count),
-    **dict.fromkeys(("chunked", "until_close", "gzip", "early"), parse_flag),
+    **dict.fromkeys(("chunked", "until_close", "gzip", "early", "unprocessed", "drain"), parse_flag),
     **dict.fromkeys(("first", "every", "every_head", "idle", "read_every", "read_pause"), _milliseconds),
     "expect": _expect,
+    "code": _code,
+    "settings": parse_settings,
     **dict.fromkeys(FAULTS, _place),
     **dict.fromkeys(FAULTS_AFTER, parse_count),
 }
@@ -165,6 +221,8 @@ NAMED_ITEMS: dict[str, list[tuple[str, str]]] = {
     "short": [("close", "body")],
     "long": [("extra", "10")],
     "garbage": [("status_line", "\x00garbage\xff")],
+    "refused_stream": [("stream_reset", "request"), ("code", "REFUSED_STREAM")],
+    "enhance_your_calm": [("goaway", "request"), ("code", "ENHANCE_YOUR_CALM")],
 }
 
 
@@ -174,6 +232,8 @@ def apply(answer: Answer, name: str, text: str) -> None:
     except BadScript as why:
         raise BadScript(f"{name}={text!r}: {why}") from None
     if name in FAULTS:
+        if name == "stream_end" and value in ("request", "before"):
+            raise BadScript("stream_end needs headers before it")
         answer.fault = Fault(name, value)
     elif name in FAULTS_AFTER:
         answer.fault = Fault(FAULTS_AFTER[name], "after", value)
@@ -189,7 +249,8 @@ def meaning_of(item: str) -> list[tuple[str, str]]:
     """The parameters that an item stands for. Its status, too, is checked here."""
     name, colon, where = item.partition(":")
     if name in FAULTS:
-        return [(name + "_after", where) if where.isdigit() else (name, where if colon else "before")]
+        usual = "body" if name == "stream_end" else "before"
+        return [(name + "_after", where) if where.isdigit() else (name, where if colon else usual)]
     if colon:
         raise BadScript(f"{item!r}: only {', '.join(FAULTS)} have a place")
     if name in NAMED_ITEMS:
