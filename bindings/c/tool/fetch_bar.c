@@ -54,7 +54,8 @@ void fetch_show_bar(void *context, const boxretry_progress *bytes) {
   used += sprintf(line + used, "%s", format_bytes(size, (double)done));
   if (total > 0) used += sprintf(line + used, " of %s", format_bytes(size, (double)total));
   used += sprintf(line + used, " %s", is_upload ? "sent" : "received");
-  used += sprintf(line + used, "  %s/s", format_bytes(size, rate_of(progress, bytes, is_upload, done)));
+  const double rate = rate_of(progress, bytes, is_upload, done);
+  if (rate > 0) used += sprintf(line + used, "  %s/s", format_bytes(size, rate));
 
   fprintf(stderr, "\r%7ld  %-*s", (long)progress->attempt_number, progress->bar_width, line);
   fflush(stderr);

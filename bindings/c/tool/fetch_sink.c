@@ -59,6 +59,10 @@ bool fetch_sink_begin(fetch_sink *it, const fetch_query *query, fetch_progress *
 void fetch_sink_end(fetch_sink *it, const fetch_query *query, fetch_result *result) {
   const boxretry_response *response = result->response;
   const bool is_written = result->error == BOXRETRY_OK || boxretry_response_sink_length(response) > 0;
+  /* Ctrl-C may have come too late for the call; its reader may still never take it all. */
+  if (it->stream.is_running && result->error == BOXRETRY_OK && result->signal_number != 0) {
+    result->error = BOXRETRY_ERROR_CANCELLED;
+  }
   const bool is_awaited = is_written && result->error != BOXRETRY_ERROR_CANCELLED;
   const int why = is_awaited ? stream_finish(&it->stream) : stream_abandon(&it->stream);
   if (query->output) {

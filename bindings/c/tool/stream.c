@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -158,6 +159,17 @@ static void free_parts(stream *it) {
   free(it->of_thread.bytes);
 }
 
+/* Signals are for the other threads, which know what to do with them; apart from the one that a write itself brings. */
+static int start_thread(stream *it, void *(*run)(void *)) {
+  sigset_t all, before;
+  sigfillset(&all);
+  sigdelset(&all, SIGPIPE);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int why = pthread_create(&it->thread, NULL, run, it);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return why;
+}
+
 static bool begin(stream *it, int descriptor, const char *path, void *(*run)(void *)) {
   *it = (stream){.descriptor = descriptor, .path = path};
   it->of_loop.bytes = malloc(CAPACITY);
@@ -165,7 +177,7 @@ static bool begin(stream *it, int descriptor, const char *path, void *(*run)(voi
   pthread_mutex_init(&it->lock, NULL);
   pthread_cond_init(&it->changed, NULL);
   int why = it->of_loop.bytes && it->of_thread.bytes ? 0 : ENOMEM;
-  if (why == 0) why = pthread_create(&it->thread, NULL, run, it);
+  if (why == 0) why = start_thread(it, run);
   it->is_running = why == 0;
   if (!it->is_running) free_parts(it);
   errno = why;
