@@ -188,9 +188,13 @@ def test_without_a_file_there_is_no_bar(server: FaultServer) -> None:
 
 def test_a_body_on_the_same_terminal_comes_before_the_line_of_its_attempt(server: FaultServer) -> None:
     """And that line begins at the left, whether the body ended in a line end or not."""
+
+    def print_on_it_too() -> None:
+        os.dup2(2, 1)
+
     for body in ("the body", "the body\n"):
         url = server.url("/seq/503,200", {"200.body": body}, id=server.new_id())
-        with Running(AT_ONCE, url, prepare=lambda: os.dup2(2, 1) and None) as running:
+        with Running(AT_ONCE, url, prepare=print_on_it_too) as running:
             shown = shown_at_last(running.finish().errors)
         assert rows_of(shown) == [
             "      1  T  503           server_error, retry in 0 s (backoff)",

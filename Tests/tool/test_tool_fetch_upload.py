@@ -91,7 +91,7 @@ def test_a_file_on_stdin_can_be_sent_again_from_where_it_stood(server: FaultServ
     mine = server.new_id()
     with (tmp_path / "file").open("rb") as file:
         os.lseek(file.fileno(), len("read before, "), os.SEEK_SET)
-        command = [TOOL, "fetch", AT_ONCE, "-T", "-", server.url("/seq/503,200", id=mine)]
+        command = [str(TOOL), "fetch", AT_ONCE, "-T", "-", server.url("/seq/503,200", id=mine)]
         assert subprocess.run(command, stdin=file, capture_output=True, check=False).returncode == 0
     assert [request["body_start"] for request in server.seen(mine, requests=2)] == ["sent", "sent"]
 
@@ -99,7 +99,7 @@ def test_a_file_on_stdin_can_be_sent_again_from_where_it_stood(server: FaultServ
 def test_a_writer_that_takes_its_time_is_waited_for(server: FaultServer) -> None:
     """M1: the request timeout rests while there is nothing to send, and what there is goes out at once."""
     mine = server.new_id()
-    command = [TOOL, "fetch", "--timeout-interval-for-request-ms=100", "-T", "-", server.url("/echo", id=mine)]
+    command = [str(TOOL), "fetch", "--timeout-interval-for-request-ms=100", "-T", "-", server.url("/echo", id=mine)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
         assert process.stdin is not None
         process.stdin.write(b"first")
@@ -118,7 +118,7 @@ def test_a_large_upload_needs_no_more_memory_than_a_small_one(server: FaultServe
     def peak_memory(size: int) -> int:
         with (tmp_path / "file").open("wb") as file:
             file.truncate(size)
-        command = [TOOL, "fetch", "-s", "-T", tmp_path / "file", server.url("/seq/200")]
+        command = [str(TOOL), "fetch", "-s", "-T", str(tmp_path / "file"), server.url("/seq/200")]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
