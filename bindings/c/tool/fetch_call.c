@@ -43,8 +43,8 @@ static void fill_request(const fetch_query *query, fetch_progress *progress, box
   request->header_count = query->headers.count;
   request->body_limit = (size_t)query->body_limit;
   request->idempotency_key = query->idempotency_key;
-  const bool has_bar = (query->output || query->upload) && isatty(STDERR_FILENO);
-  if (progress && has_bar) request->on_progress = fetch_show_bar;
+  const bool has_bar = progress && progress->is_live && (query->output || query->upload);
+  if (has_bar) request->on_progress = fetch_show_bar;
   request->on_progress_context = progress;
 }
 
@@ -61,8 +61,8 @@ static boxretry_error send_and_wait(boxretry_client *client, const boxretry_requ
 }
 
 int fetch_call(const fetch_query *query, fetch_result *result) {
-  fetch_progress table = {0};
-  fetch_progress *progress = !query->is_silent && (query->is_verbose || isatty(STDERR_FILENO)) ? &table : NULL;
+  fetch_progress table = {.is_live = isatty(STDERR_FILENO)};
+  fetch_progress *progress = !query->is_silent && (query->is_verbose || table.is_live) ? &table : NULL;
   fetch_source source;
   fetch_sink sink;
   boxretry_request request = BOXRETRY_REQUEST_INIT;

@@ -5,10 +5,12 @@
 #include <boxretry.h>
 #include <stdbool.h>
 
-/** A table that grows by a line with each attempt, and a bar in the line of the attempt under way. Starts from zeros. */
+/** A table that grows by a line with each attempt, and a bar in the line of the attempt under way. Starts from zeros, but for is_live. */
 typedef struct fetch_progress {
   bool has_title;
-  bool is_line_open; /* an attempt is under way, and its number is printed */
+  bool is_live; /* on a terminal, a line begins when its attempt does; elsewhere nobody looks at it before its end */
+  bool is_under_way; /* an attempt is */
+  bool is_line_open; /* and its number is printed */
   int32_t attempt_number;
   double began_ms;
 
@@ -18,8 +20,8 @@ typedef struct fetch_progress {
   double bar_began; /* seconds */
   int64_t bar_first;
 
-  bool is_beside_body; /* the body is on the same terminal */
-  bool is_held;        /* so is a line of the table, until the body is whole */
+  bool is_beside_body; /* a body is on its way to the place of the table */
+  bool is_held;        /* and an attempt has ended meanwhile: its line waits until the body is whole */
   boxretry_event held;
 } fetch_progress;
 
@@ -27,14 +29,13 @@ typedef struct fetch_progress {
 void fetch_show_event(void *context, const boxretry_event *event);
 void fetch_show_bar(void *context, const boxretry_progress *bytes);
 
-/** A body is about to be printed on the terminal that the table stands on. */
+/** A body is about to be printed where the table stands. */
 void fetch_make_way_for_body(fetch_progress *progress);
 
 /** It has been, and what was to be shown meanwhile comes now. */
 void fetch_show_held(fetch_progress *progress, bool is_at_line_begin);
 
-/** Writes the number of the attempt; takes the bar away. */
-void fetch_open_line(fetch_progress *progress);
+/** Takes the bar away. */
 void fetch_clear_bar(fetch_progress *progress);
 
 #endif

@@ -4,6 +4,7 @@
 #include "fetch_transfer.h"
 #include "output_file.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* --- To stdout, or to what is no ordinary file --- */
@@ -25,6 +26,13 @@ static void drop(void *context, boxretry_call *call, const void *data, size_t le
 static void drop_again(void *context, int32_t *done) {
   (void)context;
   *done = 1;
+}
+
+/* Whether what is written to one is seen among what is written to the other. */
+static bool is_same_place(int one, int other) {
+  struct stat first, second;
+  return fstat(one, &first) == 0 && fstat(other, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
 }
 
 bool fetch_sink_begin(fetch_sink *it, const fetch_query *query, fetch_progress *progress, boxretry_request *request) {
@@ -52,7 +60,7 @@ bool fetch_sink_begin(fetch_sink *it, const fetch_query *query, fetch_progress *
     return true;
   }
   it->sink.write = write_on;
-  if (isatty(STDOUT_FILENO)) it->progress = progress;
+  if (is_same_place(STDOUT_FILENO, STDERR_FILENO)) it->progress = progress;
   return stream_begin_writing(&it->stream, STDOUT_FILENO, NULL);
 }
 

@@ -23,7 +23,7 @@ void fetch_source_end(fetch_source *it);
 typedef struct fetch_sink {
   boxretry_sink sink;
   stream stream;
-  fetch_progress *progress; /* NULL, unless it stands on the terminal that the body goes to */
+  fetch_progress *progress; /* NULL, unless it stands where the body goes */
   char last_byte;
 } fetch_sink;
 
