@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fault_server import FaultServer, pattern
 from fetch_program import AT_ONCE, NO_RETRIES, attempts_of, fetch, fetch_json
-from tool_program import run_tool
+from tool_program import TOOL, run_tool
 
 FORM = "application/x-www-form-urlencoded"
 
@@ -319,6 +320,14 @@ def test_verbose_prints_the_table_of_attempts_without_a_terminal_too(server: Fau
         assert lines[1][3:] == ["503", "server_error,", "retry", "in", "0", "s", "(retry_after)"]
         assert lines[2][3:] == ["200", "success"]
         assert "\x1b" not in run.errors
+
+
+def test_table_and_body_in_one_place_do_not_mix(server: FaultServer) -> None:
+    """Given a pipe for both, the body comes before the line of its attempt."""
+    url = server.url("/seq/503,200", {"503.h": "Retry-After:0", "200.body": "the body"}, id=server.new_id())
+    run = subprocess.run([TOOL, "fetch", "-v", url], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True)
+    _, first, body, last = run.stdout.decode().splitlines()
+    assert (first.split()[0], body, last.split()[0]) == ("1", "the body", "2")
 
 
 def test_a_body_is_printed_byte_by_byte(server: FaultServer) -> None:

@@ -34,10 +34,10 @@ def test_with_json_both_are_there(server: FaultServer, tmp_path: Path) -> None:
     assert (answer["body_bytes"], (tmp_path / "page").read_bytes()) == (100, pattern(100))
 
 
-def test_include_puts_the_head_into_the_file(server: FaultServer, tmp_path: Path) -> None:
-    fetch("-i", "-o", str(tmp_path / "page"), server.url("/seq/200", size=16))
-    assert (tmp_path / "page").read_bytes().startswith(b"HTTP 200\r\nDate: ")
-    assert (tmp_path / "page").read_bytes().endswith(b"\r\n\r\n" + pattern(16))
+def test_include_prints_the_head_on_stdout_beside_the_file(server: FaultServer, tmp_path: Path) -> None:
+    run = fetch("-i", "-o", str(tmp_path / "page"), server.url("/seq/200", size=16))
+    assert run.output.startswith("HTTP 200\r\nDate: ") and run.output.endswith("\r\n\r\n")
+    assert (tmp_path / "page").read_bytes() == pattern(16)
 
 
 def test_a_dash_is_stdout(server: FaultServer) -> None:
@@ -65,11 +65,12 @@ def test_a_call_that_fails_leaves_all_as_it_was(
     assert before is None or file.read_text() == before
 
 
-def test_nothing_is_written_while_the_call_goes_on(server: FaultServer, tmp_path: Path) -> None:
+def test_while_the_call_goes_on_the_file_is_not_there(server: FaultServer, tmp_path: Path) -> None:
+    """B15: what has come is beside it, under another name, and goes if the call is cancelled."""
     mine = server.new_id()
     with Running("-o", str(tmp_path / "page"), server.url("/seq/stall:body", size=1000, id=mine)) as running:
         server.seen(mine, requests=1)
-        assert names_in(tmp_path) == []
+        assert "page" not in names_in(tmp_path)
         running.interrupt()
         assert running.finish().exit_code == 128 + signal.SIGINT
     assert names_in(tmp_path) == []
@@ -127,7 +128,7 @@ def test_a_file_that_cannot_be_is_found_out_before_anything_is_sent(
     mine = server.new_id()
     path = f"{tmp_path}/{name}" if name else ""
     answer = fetch_json("-o", path, server.url("/seq/200", id=mine), exit_code=9)
-    assert answer == {"status": 0, "error": "setting", "body_bytes": 0, "attempts": []}
+    assert answer == {"status": 0, "error": "setting", "body_bytes": 0, "attempts": [], "redirects": []}
     assert server.seen(mine) == []
     assert names_in(tmp_path) == ["file", "folder"]
 
@@ -148,18 +149,101 @@ def test_a_disk_that_is_full_is_a_failure_on_this_machine(server: FaultServer, t
         check=False,
     )
     assert run.returncode == 9
-    assert run.stderr == b"boxretry fetch: the output file cannot be written: File too large\n"
+    assert run.stderr == b"boxretry fetch: sink: the body of the response could not be put where it was to go\n"
     assert (names_in(tmp_path), file.read_text()) == (["page"], "what was there")
 
 
-def test_a_body_that_stdout_does_not_take_is_an_error(server: FaultServer) -> None:
-    for arguments in (["--json"], []):
-        with Path("/dev/full").open("wb") as full:
-            run = subprocess.run(
-                [TOOL, "fetch", *arguments, server.url("/seq/200", size=100_000)],
-                stdout=full,
-                stderr=subprocess.PIPE,
-                check=False,
-            )
-        assert run.returncode == 1
-        assert run.stderr == b"boxretry: the output could not be written: No space left on device\n"
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["--json"], b"boxretry: "), (["-i"], b"boxretry: "), ([], b"boxretry fetch: ")],
+    ids=["json", "memory", "streamed"],
+)
+def test_what_stdout_does_not_take_is_an_error(server: FaultServer, arguments: list[str], message: bytes) -> None:
+    with Path("/dev/full").open("wb") as full:
+        run = subprocess.run(
+            [TOOL, "fetch", *arguments, server.url("/seq/200", size=100_000)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert run.returncode == 1
+    assert run.stderr == message + b"the output could not be written: No space left on device\n"
+
+
+def test_a_device_that_takes_nothing_is_a_failure_on_this_machine(server: FaultServer) -> None:
+    """Given more than fits between the loop and the device, the call ends in the middle."""
+    for size in (10, 9_000_000):
+        run = fetch("-o", "/dev/full", server.url("/seq/200", size=size))
+        assert (run.exit_code, run.output) == (9, "")
+        assert run.errors == "boxretry fetch: the output file cannot be written: No space left on device\n"
+
+
+# --- Bodies that are not held in memory ---
+
+
+def peak_memory(*arguments: str) -> int:
+    """Kilobytes that the tool needed for a call that succeeds, and of which the body goes nowhere."""
+    process = subprocess.Popen([TOOL, "fetch", *arguments], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return usage.ru_maxrss
+
+
+@pytest.mark.parametrize("where", ["file", "/dev/null", "-"])
+def test_a_large_body_needs_no_more_memory_than_a_small_one(server: FaultServer, tmp_path: Path, where: str) -> None:
+    """B15: given 64 MB, not even a quarter of it."""
+    output = ["-o", str(tmp_path / "page") if where == "file" else where]
+    small = peak_memory(*output, server.url("/seq/200", size=10))
+    assert peak_memory(*output, server.url("/seq/200", size=64_000_000)) < small + 16_000
+
+
+def test_what_has_gone_to_stdout_cannot_be_taken_back(server: FaultServer) -> None:
+    """B15: so that a body which breaks off there is not fetched again."""
+    mine = server.new_id()
+    run = fetch(AT_ONCE, server.url("/seq/short,200", id=mine))
+    assert (run.exit_code, run.output.encode()) == (5, pattern(32))
+    assert len(server.seen(mine)) == 1
+
+
+def test_the_body_of_a_redirect_is_not_for_the_file(server: FaultServer, tmp_path: Path) -> None:
+    """B15: as that of any response which is no 2xx."""
+    run = fetch("--no-location", "-o", str(tmp_path / "page"), server.url("/seq/302", body="elsewhere"))
+    assert (run.exit_code, run.output, names_in(tmp_path)) == (0, "", [])
+    assert fetch("--no-location", server.url("/seq/302", body="elsewhere")).output == "elsewhere"
+
+
+# --- Downloads that go on ---
+
+
+def broken_then_rest(server: FaultServer, mine: str, second: str) -> str:
+    """A download that breaks off after 5 bytes; the server's second answer is the rest, or all."""
+    parameters: dict[str, str | int | list[str]] = {
+        "h": ['ETag:"one"'],
+        "1.body": "0123456789",
+        "1.reset": "body",
+        "2.body": "0123456789" if second == "200" else "56789",
+    }
+    if second == "206":
+        parameters["2.h"] = ["Content-Range:bytes 5-9/10"]
+    return server.url(f"/seq/200,{second}", dict(parameters), id=mine)
+
+
+@pytest.mark.parametrize(("second", "resumed_from"), [("206", 5), ("200", 0)])
+def test_resume_asks_for_the_rest_alone(server: FaultServer, tmp_path: Path, second: str, resumed_from: int) -> None:
+    """B15: by Range and If-Range; a server that sends all of it is right too."""
+    mine = server.new_id()
+    file = tmp_path / "page"
+    answer = fetch_json("--resume", "-o", str(file), AT_ONCE, broken_then_rest(server, mine, second))
+    assert file.read_bytes() == b"0123456789"
+    assert [attempt["resumed_from"] for attempt in answer["attempts"]] == [0, resumed_from]
+    assert answer["body_bytes"] == 10
+    headers = [dict(request["headers"]) for request in server.seen(mine)]
+    assert [(seen.get("Range"), seen.get("If-Range")) for seen in headers] == [(None, None), ("bytes=5-", '"one"')]
+
+
+def test_without_resume_all_of_it_is_asked_for_again(server: FaultServer, tmp_path: Path) -> None:
+    mine = server.new_id()
+    fetch_json("-o", str(tmp_path / "page"), AT_ONCE, broken_then_rest(server, mine, "200"))
+    assert (tmp_path / "page").read_bytes() == b"0123456789"
+    assert all("Range" not in dict(request["headers"]) for request in server.seen(mine))

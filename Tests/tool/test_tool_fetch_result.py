@@ -12,7 +12,9 @@ from tool_program import text_of
 ATTEMPT_KEYS = [
     *["number", "exception_number", "status", "error", "reason"],
     *["delay", "delay_source", "started_ms", "ended_ms"],
+    *["redirects", "resumed_from", "http_version"],
 ]
+REDIRECT_KEYS = ["attempt", "status", "url"]
 
 # No name can have so long a part: no name server is asked.
 NO_SUCH_HOST = "http://" + "a" * 64 + ".example/"
@@ -20,7 +22,7 @@ NO_SUCH_HOST = "http://" + "a" * 64 + ".example/"
 
 def check_shape(answer: Any) -> None:
     """Exactly these keys, in this order, with values of these types."""
-    assert list(answer) == ["status", "error", "body_bytes", "attempts"]
+    assert list(answer) == ["status", "error", "body_bytes", "attempts", "redirects"]
     assert type(answer["status"]) is int and type(answer["body_bytes"]) is int
     assert answer["error"] is None or type(answer["error"]) is str
     ended = 0
@@ -32,6 +34,11 @@ def check_shape(answer: Any) -> None:
         assert type(attempt["delay_source"]) is str and attempt["delay"] >= 0
         assert ended <= attempt["started_ms"] <= attempt["ended_ms"]
         ended = attempt["ended_ms"]
+        followed = [redirect for redirect in answer["redirects"] if redirect["attempt"] == number]
+        assert attempt["redirects"] == len(followed) and attempt["resumed_from"] >= 0
+        assert attempt["http_version"] in (0, 10, 11, 20)
+    for redirect in answer["redirects"]:
+        assert list(redirect) == REDIRECT_KEYS
 
 
 @pytest.mark.parametrize("status", [200, 204, 299, 300, 304, 399])
@@ -65,7 +72,8 @@ def test_a_network_exception_is_exit_code_5(server: FaultServer, kind: str, path
     """B2: it has its cause, and no status."""
     answer = fetch_json(NO_RETRIES, server.url(path, kind=kind), exit_code=5)
     check_shape(answer)
-    assert (answer["status"], answer["error"], answer["body_bytes"]) == (0, cause, 0)
+    part = 32 if path == "/seq/short" else 0
+    assert (answer["status"], answer["error"], answer["body_bytes"]) == (0, cause, part)
     (attempt,) = answer["attempts"]
     assert (attempt["status"], attempt["error"], attempt["exception_number"]) == (0, cause, 1)
     assert attempt["reason"] == "exceptions_exhausted"
@@ -116,7 +124,7 @@ def test_a_failure_is_told_in_one_line_with_what_libcurl_says(server: FaultServe
 
 def test_a_redirect_whose_body_was_cut_off_is_no_success(server: FaultServer) -> None:
     """B15: what is beyond error_body_limit is lost, and a body that is not whole is none."""
-    answer = fetch_json(server.url("/seq/302", size=2_000_000), exit_code=9)
+    answer = fetch_json("--no-location", server.url("/seq/302", size=2_000_000), exit_code=9)
     assert (answer["status"], answer["error"], answer["body_bytes"]) == (302, "response_too_large", 1 << 20)
 
 
@@ -128,7 +136,7 @@ def test_the_help_documents_the_exit_codes() -> None:
 
 def test_the_help_documents_the_keys_of_the_json() -> None:
     text = text_of("fetch", "--help")
-    for key in ["status", "error", "body_bytes", "attempts"]:
+    for key in ["status", "error", "body_bytes", "attempts", "redirects"]:
         assert f"\n  {key} " in text
-    for key in ATTEMPT_KEYS:
+    for key in ATTEMPT_KEYS + REDIRECT_KEYS:
         assert f"\n    {key}" in text

@@ -32,7 +32,7 @@ def rows_of(screen: str) -> list[str]:
 
 def test_each_attempt_is_a_line_with_its_result_and_what_comes_next_and_why(server: FaultServer) -> None:
     url = server.url("/seq/503,short,429,200", {"429.h": "Retry-After:0"}, id=server.new_id())
-    run = on_terminal(AT_ONCE, url)
+    run = on_terminal(AT_ONCE, "--json", url)
     assert rows_of(run.errors) == [
         "      1  T  503           server_error, retry in 0 s (backoff)",
         "      2  T  receive       network_exception, retry in 0 s (backoff)",
@@ -131,6 +131,90 @@ def test_nothing_secret_is_shown(server: FaultServer) -> None:
     assert run.exit_code == 4 and "s3cret" not in run.errors + run.output
 
 
+# --- The bar ---
+
+
+def shown_at_last(screen: str) -> str:
+    """The lines as they stand in the end: what comes after a carriage return is written over what was there."""
+    lines = []
+    for line in screen.split("\n"):
+        shown = ""
+        for piece in line.split("\r"):
+            shown = piece + shown[len(piece) :]
+        lines.append(shown.rstrip())
+    return "\n".join(lines)
+
+
+# The library tells how far it is at most some times a second: these bodies take their time, and are never whole.
+SLOW: dict[str, str | int] = {"200.every": 20, "200.drip": 200_000, "200.size": 400_000_000}
+
+
+def test_a_download_to_a_file_shows_a_bar_in_the_line_of_its_attempt(server: FaultServer, tmp_path: Path) -> None:
+    url = server.url("/seq/503,200", dict(SLOW), id=server.new_id())
+    with Running(AT_ONCE, "-o", str(tmp_path / "page"), url) as running:
+        running.read_until(" MB of 400.0 MB received  ")
+        running.read_until(" MB/s")
+        running.interrupt()
+        screen = running.finish().errors
+    assert re.search(r"\r      2  \[#* *\]  +\d+ %  \d+\.\d MB of 400\.0 MB received  \d+\.\d MB/s", screen)
+    assert rows_of(shown_at_last(screen)) == [
+        "      1  T  503           server_error, retry in 0 s (backoff)",
+        "      2  T  cancelled",
+        "boxretry fetch: cancelled: the call was cancelled; 2 attempts",
+    ]
+    assert max(len(piece) for piece in re.split("[\r\n]", screen)) <= 80
+
+
+def test_the_bar_is_full_when_the_body_is_whole(server: FaultServer, tmp_path: Path) -> None:
+    screen = on_terminal("-o", str(tmp_path / "page"), server.url("/seq/200", size=1_000_000)).errors
+    assert "\r      1  [################] 100 %  1.0 MB of 1.0 MB received" in screen
+    assert rows_of(shown_at_last(screen)) == ["      1  T  200           success"]
+
+
+def test_an_upload_shows_a_bar_too(server: FaultServer, tmp_path: Path) -> None:
+    """Given a server that reads a part of the body, and then no more."""
+    (tmp_path / "file").write_bytes(bytes(100_000_000))
+    mine = server.new_id()
+    with Running("-T", str(tmp_path / "file"), server.url("/seq/200", stall="request", id=mine)) as running:
+        running.read_until(" of 100.0 MB sent")
+        assert re.search(r"\r      1  \[#* *\] +\d+ %  \d+\.\d [kM]B of 100\.0 MB sent", running.screen)
+        running.interrupt()
+        run = running.finish()
+    assert run.exit_code == 130 and "\n      1  T  cancelled" in "\n" + "\n".join(rows_of(shown_at_last(run.errors)))
+
+
+def test_a_length_that_nobody_knows_has_no_bar(server: FaultServer, tmp_path: Path) -> None:
+    url = server.url("/seq/200", {**SLOW, "chunked": ""}, id=server.new_id())
+    with Running("-o", str(tmp_path / "page"), url) as running:
+        running.read_until(" MB received  ")
+        running.interrupt()
+        screen = running.finish().errors
+    assert re.search(r"\r      1  \d+\.\d MB received  ", screen) and "%" not in screen
+
+
+def test_without_a_file_there_is_no_bar(server: FaultServer) -> None:
+    run = on_terminal(server.url("/seq/200", size=50_000, chunked=""))
+    assert (run.exit_code, "received" in run.errors) == (0, False)
+    assert len(rows_of(run.errors)) == 1
+
+
+def test_a_body_on_the_same_terminal_comes_before_the_line_of_its_attempt(server: FaultServer) -> None:
+    """And that line begins at the left, whether the body ended in a line end or not."""
+
+    def print_on_it_too() -> None:
+        os.dup2(2, 1)
+
+    for body in ("the body", "the body\n"):
+        url = server.url("/seq/503,200", {"200.body": body}, id=server.new_id())
+        with Running(AT_ONCE, url, prepare=print_on_it_too) as running:
+            shown = shown_at_last(running.finish().errors)
+        assert rows_of(shown) == [
+            "      1  T  503           server_error, retry in 0 s (backoff)",
+            "the body",
+            "      2  T  200           success",
+        ]
+
+
 # --- Ctrl-C ---
 
 
@@ -179,14 +263,20 @@ def test_a_signal_that_is_ignored_stays_ignored(server: FaultServer) -> None:
     assert (run.exit_code, "receive" in run.errors) == (5, True)
 
 
-def test_after_the_call_ctrl_c_ends_the_process_as_usual(server: FaultServer, tmp_path: Path) -> None:
-    """Given a pipe that takes no more, the tool does not sit there for ever."""
+@pytest.mark.parametrize(("size", "exit_codes"), [(500_000, [-signal.SIGINT, 130]), (9_000_000, [130])])
+def test_ctrl_c_ends_the_writing_into_a_pipe_that_takes_no_more(
+    server: FaultServer, tmp_path: Path, size: int, exit_codes: list[int]
+) -> None:
+    """K1: given more than has come, it cancels the call; given all, it comes after the call, or just before its end."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    with Running("-o", str(pipe), server.url("/seq/200", size=1_000_000)) as running:
-        assert select.select([reader], [], [], 60)[0] == [reader], "the call is over, and the writing has begun"
+    mine = server.new_id()
+    with Running("-o", str(pipe), server.url("/seq/200", size=size, id=mine)) as running:
+        assert select.select([reader], [], [], 60)[0] == [reader], "the writing has begun"
+        if len(exit_codes) > 1:
+            running.read_until("success\n")
         running.press_ctrl_c()
         run = running.finish()
     os.close(reader)
-    assert run.exit_code == -signal.SIGINT
+    assert run.exit_code in exit_codes

@@ -36,21 +36,42 @@ static void print_json_attempt(const boxretry_attempt *attempt) {
   json_string("delay_source", boxretry_delay_source_name(attempt->delay_source));
   json_number("started_ms", attempt->started_ms);
   json_number("ended_ms", attempt->ended_ms);
+  json_integer("redirects", attempt->redirects);
+  json_number("resumed_from", (double)attempt->resumed_from);
+  json_integer("http_version", attempt->http_version);
   json_end('}');
+}
+
+static void print_json_redirect(const boxretry_redirect *redirect) {
+  json_begin(NULL, '{');
+  json_integer("attempt", redirect->attempt_number);
+  json_integer("status", redirect->status);
+  json_string("url", redirect->url);
+  json_end('}');
+}
+
+/* What is with the sink, or in the response's memory. */
+static double body_length(const boxretry_response *response) {
+  size_t length;
+  boxretry_response_body(response, &length);
+  return (double)length + (double)boxretry_response_sink_length(response);
 }
 
 void fetch_print_json(const fetch_result *result) {
   const boxretry_response *response = result->response;
   boxretry_attempt attempt;
-  size_t length;
-  boxretry_response_body(response, &length);
+  boxretry_redirect redirect = BOXRETRY_REDIRECT_INIT;
   json_begin(NULL, '{');
   json_integer("status", boxretry_response_status(response));
   json_name("error", result->error != BOXRETRY_OK, boxretry_error_name(result->error));
-  json_number("body_bytes", (double)length);
+  json_number("body_bytes", body_length(response));
   json_begin("attempts", '[');
   for (size_t i = 0; attempt_at(response, i, &attempt); i++)
     print_json_attempt(&attempt);
+  json_end(']');
+  json_begin("redirects", '[');
+  for (size_t i = 0; boxretry_response_redirect(response, i, &redirect) == BOXRETRY_OK; i++)
+    print_json_redirect(&redirect);
   json_end(']');
   json_end('}');
   putchar('\n');
@@ -58,17 +79,18 @@ void fetch_print_json(const fetch_result *result) {
 
 /* --- For all --- */
 
-void fetch_print_response(FILE *stream, const boxretry_response *response, bool with_head) {
-  if (with_head) {
-    boxretry_header header;
-    fprintf(stream, "HTTP %ld\r\n", (long)boxretry_response_status(response));
-    for (size_t i = 0; boxretry_response_header_at(response, i, &header) == BOXRETRY_OK; i++)
-      fprintf(stream, "%s: %s\r\n", header.name, header.value);
-    fputs("\r\n", stream);
-  }
+void fetch_print_head(const boxretry_response *response) {
+  boxretry_header header;
+  printf("HTTP %ld\r\n", (long)boxretry_response_status(response));
+  for (size_t i = 0; boxretry_response_header_at(response, i, &header) == BOXRETRY_OK; i++)
+    printf("%s: %s\r\n", header.name, header.value);
+  fputs("\r\n", stdout);
+}
+
+void fetch_print_body(const boxretry_response *response) {
   size_t length;
   const void *body = boxretry_response_body(response, &length);
-  fwrite(body, 1, length, stream);
+  fwrite(body, 1, length, stdout);
 }
 
 /* --- For people --- */
@@ -85,6 +107,8 @@ void fetch_print_failure(const fetch_result *result) {
   fputs("boxretry fetch: ", stderr);
   if (result->output_errno != 0) {
     fprintf(stderr, "the output file cannot be written: %s", strerror(result->output_errno));
+  } else if (result->stdout_errno != 0) {
+    fprintf(stderr, "the output could not be written: %s", strerror(result->stdout_errno));
   } else if (result->error != BOXRETRY_OK) {
     fprintf(stderr, "%s: %s", boxretry_error_name(result->error), boxretry_error_text(result->error));
     if (has_attempt && is_told_by_curl(result->error)) fprintf(stderr, " (%s)", last.curl_text);

@@ -1,6 +1,7 @@
 /* boxretry fetch: the call as it goes, for people. */
-#include "fetch.h"
+#include "fetch_progress.h"
 #include "output.h"
+#include "tool.h"
 
 #include <string.h>
 
@@ -37,6 +38,17 @@ static size_t print_result(const boxretry_event *event) {
   return strlen(result);
 }
 
+static void open_line(fetch_progress *progress) {
+  if (!progress->is_line_open) fprintf(stderr, "%7ld  ", (long)progress->attempt_number);
+  progress->is_line_open = true;
+}
+
+static void close_line(fetch_progress *progress) {
+  fputc('\n', stderr);
+  progress->is_line_open = false;
+  progress->is_under_way = false;
+}
+
 static void begin_line(fetch_progress *progress, const boxretry_event *event) {
   if (!progress->has_title) {
     colour_begin(stderr, COLOUR_DIM);
@@ -44,13 +56,22 @@ static void begin_line(fetch_progress *progress, const boxretry_event *event) {
     colour_end(stderr);
     fputc('\n', stderr);
   }
-  fprintf(stderr, "%7ld  ", (long)event->attempt_number);
   progress->has_title = true;
-  progress->is_line_open = true;
-  progress->began_ms = event->at_ms;
+  /* An attempt may be sent several times: after redirects, and on a new connection. */
+  if (progress->attempt_number != event->attempt_number) progress->began_ms = event->at_ms;
+  progress->attempt_number = event->attempt_number;
+  progress->is_under_way = true;
+  if (progress->is_live) open_line(progress);
 }
 
 static void end_line(fetch_progress *progress, const boxretry_event *event) {
+  if (progress->is_beside_body) {
+    progress->held = *event;
+    progress->is_held = true;
+    progress->is_under_way = false;
+    return;
+  }
+  open_line(progress);
   fprintf(stderr, "%7.3f s  ", (event->at_ms - progress->began_ms) / 1000);
   size_t length = print_result(event);
   /* When the call has ended, nothing comes next; the event then has the reason of an earlier attempt. */
@@ -58,28 +79,74 @@ static void end_line(fetch_progress *progress, const boxretry_event *event) {
     fprintf(stderr, "%*s  ", length < RESULT_WIDTH ? (int)(RESULT_WIDTH - length) : 0, "");
     print_next(event);
   }
-  fputc('\n', stderr);
-  progress->is_line_open = false;
+  close_line(progress);
+}
+
+/* A URL without what may be a secret in it: user and password, query and fragment. */
+static void print_place(const char *url) {
+  char place[QUOTED_SIZE + 1], buffer[QUOTED_SIZE];
+  const char *authority = strstr(url, "://");
+  authority = authority ? authority + 3 : url;
+  size_t host = strcspn(authority, "/?#");
+  for (size_t i = 0; i < host; i++) {
+    if (authority[i] == '@') {
+      authority += i + 1;
+      host -= i + 1;
+      i = (size_t)-1;
+    }
+  }
+  const int scheme = (int)strcspn(url, ":");
+  const int shown = (int)strcspn(authority, "?#");
+  snprintf(place, sizeof place, "%.*s://%.*s", scheme, url, shown, authority);
+  fputs(quoted(buffer, place), stderr);
+}
+
+/* The attempt goes on in a line of its own. */
+static void continue_line(fetch_progress *progress, const boxretry_event *event) {
+  open_line(progress);
+  if (event->kind == BOXRETRY_EVENT_REDIRECTED) {
+    fputs("on to ", stderr);
+    print_place(event->url);
+  } else {
+    fputs("the connection was dead: sent again, on a new one", stderr);
+  }
+  close_line(progress);
 }
 
 void fetch_show_event(void *context, const boxretry_event *event) {
   fetch_progress *progress = context;
+  fetch_clear_bar(progress);
   switch (event->kind) {
   case BOXRETRY_EVENT_ATTEMPT_BEGAN:
     begin_line(progress, event);
     break;
   case BOXRETRY_EVENT_RECONNECT:
-    fputs("the connection was dead: sent again, on a new one\n", stderr);
-    progress->is_line_open = false;
+  case BOXRETRY_EVENT_REDIRECTED:
+    continue_line(progress, event);
     break;
   case BOXRETRY_EVENT_ATTEMPT_ENDED:
     end_line(progress, event);
     break;
   case BOXRETRY_EVENT_CALL_ENDED:
     /* Cancelled, past the deadline, or stopped by a failure on this machine. */
-    if (progress->is_line_open) end_line(progress, event);
+    if (progress->is_under_way) end_line(progress, event);
     break;
   default:
     break; /* That a retry is scheduled has been said with the attempt's end. */
   }
+}
+
+void fetch_make_way_for_body(fetch_progress *progress) {
+  if (progress->is_beside_body) return;
+  fetch_clear_bar(progress);
+  if (progress->is_line_open) fprintf(stderr, "\r%*s\r", 9, "");
+  progress->is_line_open = false;
+  progress->is_beside_body = true;
+}
+
+void fetch_show_held(fetch_progress *progress, bool is_at_line_begin) {
+  progress->is_beside_body = false;
+  if (!progress->is_held) return;
+  if (!is_at_line_begin) fputc('\n', stderr);
+  end_line(progress, &progress->held);
 }

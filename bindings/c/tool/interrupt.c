@@ -42,7 +42,6 @@ void interrupt_begin(interrupt *watch, boxretry_cancel *cancel) {
   add_unless_ignored(&watch->signals, SIGINT);
   add_unless_ignored(&watch->signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &watch->signals, &watch->mask_before);
-  watch->is_holding_back = true;
   watch->signal_fd = signalfd(-1, &watch->signals, SFD_CLOEXEC);
   watch->stop_fd = eventfd(0, EFD_CLOEXEC);
   watch->is_watching =
@@ -50,7 +49,7 @@ void interrupt_begin(interrupt *watch, boxretry_cancel *cancel) {
   if (watch->is_watching) return;
   /* Without descriptors or threads to spare, the signals just end the process. */
   close_fds(watch);
-  interrupt_release(watch);
+  pthread_sigmask(SIG_SETMASK, &watch->mask_before, NULL);
 }
 
 int interrupt_end(interrupt *watch) {
@@ -60,11 +59,6 @@ int interrupt_end(interrupt *watch) {
     continue;
   pthread_join(watch->thread, NULL);
   close_fds(watch);
-  watch->is_watching = false;
+  pthread_sigmask(SIG_SETMASK, &watch->mask_before, NULL);
   return watch->number;
-}
-
-void interrupt_release(interrupt *watch) {
-  if (watch->is_holding_back) pthread_sigmask(SIG_SETMASK, &watch->mask_before, NULL);
-  watch->is_holding_back = false;
 }

@@ -16,16 +16,12 @@ typedef struct interrupt {
   int number;  /* of the signal that came; 0: none */
   pthread_t thread;
   bool is_watching;
-  bool is_holding_back;
 } interrupt;
 
 /** From now on the signals trigger the switch. A second one ends the process, as usual. */
 void interrupt_begin(interrupt *watch, boxretry_cancel *cancel);
 
-/** No signal triggers the switch any more; they are held back. The number of the one that came, or 0. */
+/** Signals do again what they did before. The number of the one that triggered the switch, or 0. */
 int interrupt_end(interrupt *watch);
-
-/** Signals do again what they did before, and those that were held back do it now. */
-void interrupt_release(interrupt *watch);
 
 #endif

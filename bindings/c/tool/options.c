@@ -125,22 +125,28 @@ void header_list_free(header_list *list) {
   *list = (header_list){NULL, 0};
 }
 
-static int read_data(const tool_command *command, const tool_option *option, const char *value) {
-  errno = 0;
-  if (request_data_add(option->target.data, value)) return TOOL_GO_ON;
+/* Something that is named by a value cannot be had, for what errno says. */
+static int unreadable(const tool_command *command, const tool_option *option, const char *value) {
   if (errno == ENOMEM) return library_error(command, BOXRETRY_ERROR_OUT_OF_MEMORY);
   char why[200];
   snprintf(why, sizeof why, "cannot be read: %s", strerror(errno));
   return bad_value(command, option, value, why);
 }
 
+static int read_data(const tool_command *command, const tool_option *option, const char *value) {
+  return request_data_add(option->target.data, value) ? TOOL_GO_ON : unreadable(command, option, value);
+}
+
+static int read_form(const tool_command *command, const tool_option *option, const char *value) {
+  const char *why;
+  if (form_data_add(option->target.form, value, &why)) return TOOL_GO_ON;
+  return why ? bad_value(command, option, value, why) : unreadable(command, option, value);
+}
+
 static int read_value(const tool_command *command, const tool_option *option, const char *value) {
   switch (option->kind) {
   case OPTION_FLAG:
-    *option->target.integer = 1;
-    return TOOL_GO_ON;
-  case OPTION_FLAG_OFF:
-    *option->target.integer = 0;
+    *option->target.integer = option->flag_writes;
     return TOOL_GO_ON;
   case OPTION_TEXT:
   case OPTION_OPERAND:
@@ -159,6 +165,8 @@ static int read_value(const tool_command *command, const tool_option *option, co
     return read_header(command, option, value);
   case OPTION_DATA:
     return read_data(command, option, value);
+  case OPTION_FORM:
+    return read_form(command, option, value);
   }
   return internal_error(command, "the option --%s is of no kind", option->name);
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "form_data.h"
 #include "request_data.h"
 #include "tool.h"
 
@@ -19,8 +20,7 @@ bool header_list_add(header_list *list, char *name, char *value);
 void header_list_free(header_list *list);
 
 typedef enum option_kind {
-  OPTION_FLAG,     /* no value: writes 1 */
-  OPTION_FLAG_OFF, /* no value: writes 0 */
+  OPTION_FLAG, /* no value: writes `flag_writes` */
   OPTION_INTEGER,
   OPTION_LIMIT, /* a whole number from 1, or "none": writes BOXRETRY_NO_TIMEOUT */
   OPTION_REAL,
@@ -29,6 +29,7 @@ typedef enum option_kind {
   OPTION_HEADER,          /* 'Name: value': appends; may be given again */
   OPTION_RECEIVED_HEADER, /* the same; a line end is dropped, since the line was copied from somewhere */
   OPTION_DATA,            /* text, or a file: appends; may be given again */
+  OPTION_FORM,            /* a form's field: appends; may be given again */
   OPTION_OPERAND          /* no option, but the one word without a name; it has to be given */
 } option_kind;
 
@@ -47,21 +48,25 @@ typedef struct tool_option {
     const char **text; /* operands too */
     header_list *headers;
     request_data *data;
+    form_data *form;
   } target;
+  int32_t flag_writes;
 } tool_option;
 
 /* clang-format off */
-#define FLAG(letter, name, variable, help) {OPTION_FLAG, letter, name, NULL, help, NULL, {.integer = (variable)}}
-#define FLAG_OFF(name, variable, help) {OPTION_FLAG_OFF, 0, name, NULL, help, NULL, {.integer = (variable)}}
-#define INTEGER(name, variable, help) {OPTION_INTEGER, 0, name, "N", help, NULL, {.integer = (variable)}}
-#define LIMIT(name, variable, help) {OPTION_LIMIT, 0, name, "N", help, NULL, {.limit = (variable)}}
-#define REAL(name, value, variable, help) {OPTION_REAL, 0, name, value, help, NULL, {.real = (variable)}}
-#define TEXT(letter, name, value, variable, help) {OPTION_TEXT, letter, name, value, help, NULL, {.text = (variable)}}
-#define CHOICE(name, value, variable, choices, help) {OPTION_CHOICE, 0, name, value, help, choices, {.integer = (variable)}}
-#define HEADERS(letter, name, list, help) {OPTION_HEADER, letter, name, "LINE", help, NULL, {.headers = (list)}}
-#define RECEIVED_HEADERS(letter, name, list, help) {OPTION_RECEIVED_HEADER, letter, name, "LINE", help, NULL, {.headers = (list)}}
-#define DATA(letter, name, variable, help) {OPTION_DATA, letter, name, "DATA", help, NULL, {.data = (variable)}}
-#define OPERAND(name, variable) {OPTION_OPERAND, 0, name, name, NULL, NULL, {.text = (variable)}}
+#define FLAG(letter, name, variable, help) FLAG_AS(letter, name, 1, variable, help)
+#define FLAG_OFF(name, variable, help) FLAG_AS(0, name, 0, variable, help)
+#define FLAG_AS(letter, name, writes, variable, help) {OPTION_FLAG, letter, name, NULL, help, NULL, {.integer = (variable)}, writes}
+#define INTEGER(name, variable, help) {OPTION_INTEGER, 0, name, "N", help, NULL, {.integer = (variable)}, 0}
+#define LIMIT(name, variable, help) {OPTION_LIMIT, 0, name, "N", help, NULL, {.limit = (variable)}, 0}
+#define REAL(name, value, variable, help) {OPTION_REAL, 0, name, value, help, NULL, {.real = (variable)}, 0}
+#define TEXT(letter, name, value, variable, help) {OPTION_TEXT, letter, name, value, help, NULL, {.text = (variable)}, 0}
+#define CHOICE(name, value, variable, choices, help) {OPTION_CHOICE, 0, name, value, help, choices, {.integer = (variable)}, 0}
+#define HEADERS(letter, name, list, help) {OPTION_HEADER, letter, name, "LINE", help, NULL, {.headers = (list)}, 0}
+#define RECEIVED_HEADERS(letter, name, list, help) {OPTION_RECEIVED_HEADER, letter, name, "LINE", help, NULL, {.headers = (list)}, 0}
+#define DATA(letter, name, variable, help) {OPTION_DATA, letter, name, "DATA", help, NULL, {.data = (variable)}, 0}
+#define FORM(letter, name, variable, help) {OPTION_FORM, letter, name, "FIELD", help, NULL, {.form = (variable)}, 0}
+#define OPERAND(name, variable) {OPTION_OPERAND, 0, name, name, NULL, NULL, {.text = (variable)}, 0}
 /* clang-format on */
 
 /** The rows of the documented retry parameters (B1) and of the backoff's cap, for any command that retries. */

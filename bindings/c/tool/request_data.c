@@ -38,7 +38,8 @@ static bool add_stream(request_data *data, FILE *stream) {
   }
 }
 
-static bool add_file(request_data *data, const char *path) {
+bool request_data_add_file(request_data *data, const char *path) {
+  data->is_given = true;
   if (strcmp(path, "-") == 0) return add_stream(data, stdin);
   FILE *file = fopen(path, "rb");
   if (!file) return false;
@@ -52,7 +53,7 @@ static bool add_file(request_data *data, const char *path) {
 bool request_data_add(request_data *data, const char *value) {
   if (data->is_given && !add_bytes(data, "&", 1)) return false;
   data->is_given = true;
-  return value[0] == '@' ? add_file(data, value + 1) : add_bytes(data, value, strlen(value));
+  return value[0] == '@' ? request_data_add_file(data, value + 1) : add_bytes(data, value, strlen(value));
 }
 
 void request_data_free(request_data *data) {

@@ -17,6 +17,9 @@ typedef struct request_data {
  */
 bool request_data_add(request_data *data, const char *value);
 
+/** Adds what is in a file ('-': in stdin), and nothing else. False: errno. */
+bool request_data_add_file(request_data *data, const char *path);
+
 void request_data_free(request_data *data);
 
 #endif

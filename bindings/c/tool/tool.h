@@ -5,7 +5,11 @@
  *              finds the command, prints help and version
  *   delays.c   boxretry delays
  *   explain.c  boxretry explain; explain_print.c: what it prints
- *   fetch.c    boxretry fetch; fetch_progress.c and fetch_print.c: what it shows
+ *   fetch.c    boxretry fetch; fetch_options.c and fetch_details.c: its options and its help; fetch_call.c: the call
+ *   fetch_source.c, fetch_sink.c
+ *              where its bodies come from and go to
+ *   fetch_progress.c, fetch_bar.c, fetch_print.c
+ *              what it shows
  *   flow.c     the questions of the documented decision flow, for explain
  *   backoff_range.c
  *              how long a backoff can be
@@ -14,9 +18,10 @@
  *   options.c  reads a command's options from one table, which is also its help
  *   output.c   numbers, text, colours and JSON
  *   output_file.c
- *              a file that is whole or not there
- *   request_data.c
+ *              whether a file can be written
+ *   request_data.c, form_data.c
  *              the body of a request
+ *   stream.c   pipes and the like, beside a loop that must not wait for them
  *
  * A new command is a new file with a tool_command, and a line in boxretry.c. The tool uses the public header alone.
  *

@@ -1,0 +1,83 @@
+/* boxretry fetch: where the body of the response goes. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "fetch_transfer.h"
+#include "output_file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- To stdout, or to what is no ordinary file --- */
+
+static void write_on(void *context, boxretry_call *call, const void *data, size_t length, int32_t *answer) {
+  fetch_sink *it = context;
+  if (it->progress) fetch_make_way_for_body(it->progress);
+  stream_write(&it->stream, call, data, length, answer);
+  if (*answer == BOXRETRY_WRITE_TAKEN && length > 0) it->last_byte = ((const char *)data)[length - 1];
+}
+
+/* --- To nowhere: --json says how long it is --- */
+
+static void drop(void *context, boxretry_call *call, const void *data, size_t length, int32_t *answer) {
+  (void)context, (void)call, (void)data, (void)length;
+  *answer = BOXRETRY_WRITE_TAKEN;
+}
+
+static void drop_again(void *context, int32_t *done) {
+  (void)context;
+  *done = 1;
+}
+
+/* Whether what is written to one is seen among what is written to the other. */
+static bool is_same_place(int one, int other) {
+  struct stat first, second;
+  return fstat(one, &first) == 0 && fstat(other, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+bool fetch_sink_begin(fetch_sink *it, const fetch_query *query, fetch_progress *progress, boxretry_request *request) {
+  *it = (fetch_sink){.sink = BOXRETRY_SINK_INIT, .last_byte = '\n'};
+  it->sink.context = it;
+  it->sink.kind = BOXRETRY_SINK_CALLBACK;
+  request->sink = &it->sink;
+  if (query->output && output_file_is_ordinary(query->output)) {
+    it->sink.kind = BOXRETRY_SINK_FILE;
+    it->sink.path = query->output;
+    it->sink.is_resumable = query->is_resumable;
+    return true;
+  }
+  if (query->output) {
+    it->sink.write = write_on;
+    return stream_begin_writing(&it->stream, -1, query->output);
+  }
+  if (query->as_json) {
+    it->sink.write = drop;
+    it->sink.restart = drop_again;
+    return true;
+  }
+  if (query->with_head) { /* the head comes first, and is known when the call has ended: until then to memory */
+    request->sink = NULL;
+    return true;
+  }
+  it->sink.write = write_on;
+  if (is_same_place(STDOUT_FILENO, STDERR_FILENO)) it->progress = progress;
+  return stream_begin_writing(&it->stream, STDOUT_FILENO, NULL);
+}
+
+void fetch_sink_end(fetch_sink *it, const fetch_query *query, fetch_result *result) {
+  const boxretry_response *response = result->response;
+  const bool is_written = result->error == BOXRETRY_OK || boxretry_response_sink_length(response) > 0;
+  /* Ctrl-C may have come too late for the call; its reader may still never take it all. */
+  if (it->stream.is_running && result->error == BOXRETRY_OK && result->signal_number != 0) {
+    result->error = BOXRETRY_ERROR_CANCELLED;
+  }
+  const bool is_awaited = is_written && result->error != BOXRETRY_ERROR_CANCELLED;
+  const int why = is_awaited ? stream_finish(&it->stream) : stream_abandon(&it->stream);
+  if (query->output) {
+    result->output_errno = why;
+    if (why != 0) result->error = BOXRETRY_ERROR_SINK;
+  } else {
+    result->stdout_errno = why;
+  }
+  if (it->progress) fetch_show_held(it->progress, it->last_byte == '\n');
+}

@@ -1,0 +1,151 @@
+/* A form with files, as the option -F gives it field by field. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "form_data.h"
+#include "request_data.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char type_key[] = ";type=";
+static const char file_name_key[] = ";filename=";
+
+static bool begins_with(const char *text, const char *beginning) {
+  return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+static bool is_at_parameter(const char *text) {
+  return begins_with(text, type_key) || begins_with(text, file_name_key);
+}
+
+/* A word in quotes, without them. *rest: what follows; NULL: there is no quote at its end. */
+static char *copy_quoted(const char *text, const char **rest) {
+  char *copy = malloc(strlen(text) + 1);
+  size_t length = 0;
+  *rest = NULL;
+  for (const char *byte = text + 1; copy && *byte; byte++) {
+    if (*byte == '"') {
+      *rest = byte + 1;
+      break;
+    }
+    if (*byte == '\\' && (byte[1] == '"' || byte[1] == '\\')) byte++;
+    copy[length++] = *byte;
+  }
+  if (copy) copy[length] = '\0';
+  return copy;
+}
+
+/* A word up to its end, which is a parameter or, if nothing else can be meant, a semicolon. NULL: there is no memory. */
+static char *copy_word(const char *text, bool ends_at_semicolon, const char **rest) {
+  if (ends_at_semicolon && *text == '"') return copy_quoted(text, rest);
+  size_t length = 0;
+  while (text[length] && !is_at_parameter(text + length) && !(ends_at_semicolon && text[length] == ';'))
+    length++;
+  *rest = text + length;
+  return strndup(text, length);
+}
+
+static void free_part(boxretry_part *part) {
+  free((char *)part->name);
+  free((char *)part->file_name);
+  free((char *)part->content_type);
+  free((char *)part->path);
+  free((void *)part->data);
+}
+
+/* A whole file into the part's memory. False: errno. */
+static bool read_whole(boxretry_part *part, const char *path) {
+  request_data data = {NULL, 0, false};
+  if (!request_data_add_file(&data, path)) {
+    request_data_free(&data);
+    return false;
+  }
+  part->data = data.bytes;
+  part->data_length = data.length;
+  return true;
+}
+
+/* The file is read while it is sent, if it is one that can be read again. False: errno. */
+static bool take_file(boxretry_part *part, char **path) {
+  struct stat status;
+  if (strcmp(*path, "-") != 0 && stat(*path, &status) == 0 && S_ISREG(status.st_mode)) {
+    part->path = *path;
+    *path = NULL;
+    return access(part->path, R_OK) == 0;
+  }
+  const char *slash = strrchr(*path, '/');
+  part->file_name = strdup(slash ? slash + 1 : *path);
+  return part->file_name && read_whole(part, *path);
+}
+
+/* What stands behind the name. `*rest` is what follows. */
+static bool take_content(boxretry_part *part, const char *text, const char **rest) {
+  if (*text != '@' && *text != '<') {
+    part->data = copy_word(text, false, rest);
+    if (part->data) part->data_length = strlen(part->data);
+    return part->data != NULL;
+  }
+  char *path = copy_word(text + 1, true, rest);
+  bool ok = path && (!*rest || (*text == '@' ? take_file(part, &path) : read_whole(part, path)));
+  int why = errno;
+  free(path);
+  errno = why;
+  return ok;
+}
+
+static bool take_parameters(boxretry_part *part, const char *text, const char **why) {
+  while (text && *text) {
+    if (!is_at_parameter(text)) {
+      *why = "has something other than ';type=' and ';filename=' behind its file; put a name with ';' into quotes";
+      return false;
+    }
+    const bool is_type = begins_with(text, type_key);
+    /* A content type has semicolons of its own: text/plain;charset=utf-8. */
+    char *word = is_type ? copy_word(text + strlen(type_key), false, &text)
+                         : copy_word(text + strlen(file_name_key), true, &text);
+    if (!word) return false;
+    const char **target = is_type ? &part->content_type : &part->file_name;
+    free((char *)*target);
+    *target = word;
+  }
+  if (!text) *why = "has a quote that is not closed";
+  return text != NULL;
+}
+
+static bool read_field(boxretry_part *part, const char *field, const char **why) {
+  const char *equals = strchr(field, '=');
+  const char *rest = NULL;
+  if (!equals || equals == field) {
+    *why = "has no name; write 'NAME=TEXT', 'NAME=@FILE' or 'NAME=<FILE'";
+    return false;
+  }
+  part->name = strndup(field, (size_t)(equals - field));
+  return part->name && take_content(part, equals + 1, &rest) && take_parameters(part, rest, why);
+}
+
+bool form_data_add(form_data *form, const char *field, const char **why) {
+  boxretry_part part = {0};
+  *why = NULL;
+  errno = ENOMEM; /* what fails without a word is malloc() and its like */
+  boxretry_part *parts = NULL;
+  if (!read_field(&part, field, why) || !(parts = realloc(form->parts, (form->count + 1) * sizeof *parts))) {
+    int number = errno;
+    free_part(&part);
+    errno = number;
+    return false;
+  }
+  form->parts = parts;
+  form->parts[form->count++] = part;
+  return true;
+}
+
+void form_data_free(form_data *form) {
+  for (size_t i = 0; i < form->count; i++)
+    free_part(&form->parts[i]);
+  free(form->parts);
+  *form = (form_data){NULL, 0};
+}
