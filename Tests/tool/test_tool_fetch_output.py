@@ -198,6 +198,17 @@ def test_a_large_body_needs_no_more_memory_than_a_small_one(server: FaultServer,
     assert peak_memory(*output, server.url("/seq/200", size=64_000_000)) < small + 16_000
 
 
+def test_a_reader_that_takes_its_time_gets_all_of_it(server: FaultServer) -> None:
+    """M1: given more than fits between server and reader, the request timeout rests while the reader does."""
+    command = [str(TOOL), "fetch", "--timeout-interval-for-request-ms=100", server.url("/seq/200", size=20_000_000)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.5)
+        assert process.stdout is not None
+        assert process.stdout.read() == pattern(20_000_000)
+    assert process.returncode == 0
+
+
 def test_what_has_gone_to_stdout_cannot_be_taken_back(server: FaultServer) -> None:
     """B15: so that a body which breaks off there is not fetched again."""
     mine = server.new_id()

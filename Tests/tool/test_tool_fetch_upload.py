@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
@@ -13,6 +14,8 @@ import pytest
 from fault_server import FaultServer, pattern
 from fetch_program import AT_ONCE, attempts_of, fetch, fetch_json
 from tool_program import TOOL, run_tool
+
+F_SETPIPE_SZ = 1031  # fcntl has no name for it before Python 3.10
 
 
 def seen_of(server: FaultServer, *arguments: str) -> dict[str, Any]:
@@ -74,6 +77,21 @@ def test_a_pipe_on_stdin_is_sent_in_chunks(server: FaultServer) -> None:
     (request,) = server.seen(mine, requests=1)
     assert (request["method"], request["body_sha256"]) == ("PUT", digest(data))
     assert header_of(request, "Transfer-Encoding") == "chunked"
+
+
+def test_what_is_read_at_once_may_be_more_than_is_sent_at_once(server: FaultServer) -> None:
+    """Given a pipe that holds a megabyte, and holds it when the tool begins."""
+    data = pattern(1_000_000)
+    mine = server.new_id()
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, F_SETPIPE_SZ, 1 << 20)
+    os.write(writer, data)
+    os.close(writer)
+    command = [str(TOOL), "fetch", "-T", "-", server.url("/seq/200", id=mine)]
+    assert subprocess.run(command, stdin=reader, capture_output=True, check=False).returncode == 0
+    os.close(reader)
+    (request,) = server.seen(mine, requests=1)
+    assert request["body_sha256"] == digest(data)
 
 
 def test_a_pipe_cannot_be_sent_again(server: FaultServer) -> None:
