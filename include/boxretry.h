@@ -1105,7 +1105,7 @@ enum {
   BOXRETRY_EVENT_RECONNECT = 2,       /* the connection was dead: it is sent again at once on a new one (B13) */
   BOXRETRY_EVENT_RETRY_SCHEDULED = 3, /* the wait before the next attempt begins */
   BOXRETRY_EVENT_CALL_ENDED = 4,
-  BOXRETRY_EVENT_REDIRECTED = 5,      /* the request goes on to another URL, within its attempt */
+  BOXRETRY_EVENT_REDIRECTED = 5,       /* the request goes on to another URL, within its attempt */
   BOXRETRY_EVENT_TOKEN_WAIT_BEGAN = 6, /* there is no access token at hand: the call waits for one */
   BOXRETRY_EVENT_TOKEN_WAIT_ENDED = 7
 };
@@ -1171,14 +1171,15 @@ typedef struct boxretry_client_options {
 
   /* Where access tokens come from, each sent as "Authorization: Bearer …". To wait for one counts against a call's
      deadline, not against an attempt's timeouts. It goes only to the scheme, host and port that the request is for, and
-     over http only to this very machine (else INVALID_ARGUMENT). Retained; NULL: none */
+     over http only to this very machine (else INVALID_ARGUMENT). Retained. NULL: none */
   boxretry_token_source *token_source;
-  /* A 401 whose body is a JSON object of at most 65536 bytes with one of these as its `code` drops the token, and is
-     replayed with a new one, at once and once in a call (R1). Case matters. Default: none; of January: token_expired */
-  const char *const *replay_codes;
-  size_t replay_code_count;     /* at most 16 */
-  int32_t allow_insecure_token; /* flag: http to other machines too, where everybody on the way reads the token */
-  int32_t reserved;             /* 0 */
+  const char *const *replay_codes; /* a 401 whose body is a JSON object of at most 65536 bytes with one of these as its
+                                      `code` drops the token, and is replayed with a new one, at once and once in a call
+                                      (R1). Each is a token of at most 256 characters; case matters. NULL: none; with the
+                                      preset of January, token_expired */
+  size_t replay_code_count;        /* at most 16 */
+  int32_t allow_insecure_token;    /* flag: http to other machines too, where everybody on the way reads the token */
+  int32_t reserved;                /* 0 */
 } boxretry_client_options;
 
 #define BOXRETRY_CLIENT_OPTIONS_INIT                                                                                   \

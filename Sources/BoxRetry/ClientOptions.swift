@@ -271,7 +271,9 @@ extension EngineSettings {
             throw .invalidArgument("options", "replay_codes", "is NULL, but replay_code_count is not 0")
         }
         for index in 0..<options.replay_code_count {
-            guard let code = codes[index] else { throw .invalidArgument("options", "replay_codes", "have one that is NULL") }
+            guard let code = codes[index], RequestChecks.isHeaderName(code) else {
+                throw .invalidArgument("options", "replay_codes", "have one that is no token")
+            }
             replayCodes.append(try copied(code))
         }
     }

@@ -83,7 +83,7 @@ bool shim_new_file_open(shim_new_file *file, const char *path) {
   *file = (shim_new_file){-1, NULL, NULL};
   const int permissions = permissions_for(path);
   if (permissions < 0) return false;
-  file->target = realpath(path, NULL); /* a symbolic link stays one */
+  file->target = realpath(path, NULL);              /* a symbolic link stays one */
   if (!file->target && is_link(path)) return false; /* that leads nowhere, and is to stay one, too */
   if (!file->target) file->target = strdup(path);
   if (file->target && make_temporary(file) && fchmod(file->descriptor, (mode_t)permissions) == 0) return true;

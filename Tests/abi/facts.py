@@ -74,7 +74,7 @@ NUMBERS = {
     "boxretry_request.max_redirects": Rule("1 to 1000; or BOXRETRY_NO_REDIRECTS; 0: the client's", -1, 1000),
     "boxretry_request.compression": _one_of("BOXRETRY_SWITCH_"),
     "boxretry_request.http_version": _HTTP,
-    "boxretry_request.reserved": Rule("0", 0, 0),
+    "boxretry_request.authorization": _one_of("BOXRETRY_SWITCH_"),
     "boxretry_body_source.kind": _one_of("BOXRETRY_SOURCE_"),
     "boxretry_body_source.offset": Rule("0 or more", 0),
     "boxretry_body_source.length": Rule("0 or more; -1: up to the file's end", -1),
@@ -164,6 +164,9 @@ NUMBERS = {
     "boxretry_client_options.max_transfers_per_host": Rule("1 to 100000; 0: no limit", 1, 100000, zero=True),
     "boxretry_client_options.max_lookups": Rule("1 to 1000; 0: 64", 1, 1000, zero=True),
     "boxretry_client_options.secret_header_count": Rule("at most 64", 0, 64),
+    "boxretry_client_options.replay_code_count": Rule("at most 16", 0, 16),
+    "boxretry_client_options.allow_insecure_token": _flag(),
+    "boxretry_client_options.reserved": Rule("0", 0, 0),
     "boxretry_client_close.timeout_ms": Rule("WAIT_TIMEOUT", 0),
     "boxretry_call_wait.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
     "boxretry_response_header_at.index": Rule("One of the header lines", *NONE),
@@ -255,6 +258,9 @@ MAY_BE_NULL = {
     "boxretry_client_options.client_key_password": "NULL: none",
     "boxretry_client_options.unix_socket": "NULL: none",
     "boxretry_client_options.secret_headers": "NULL: none",
+    "boxretry_client_options.token_source": "NULL: none",
+    "boxretry_client_options.replay_codes": "NULL: none; with the",
+    "boxretry_request.token_source": "NULL: the client's",
     "boxretry_client_options.idempotency_key_header": 'NULL: "Idempotency-Key"',
     "boxretry_client_options.before_attempt": "NULL: none",
     "boxretry_client_options.before_attempt_context": "yours",
@@ -337,7 +343,7 @@ TEXTS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
     "boxretry_client_options.idempotency_key_header": ("a token", _is_header_name),
     "boxretry_sending_set_header.name": ("The rules for a request's headers hold", _is_header_name),
     "boxretry_sending_set_header.value": ("The rules for a request's headers hold", _has_no_control_character),
-    "text.text": ("", lambda text: _is_token(text, 256)),  # of client_options.secret_headers
+    "text.text": ("", lambda text: _is_token(text, 256)),  # of client_options.secret_headers and replay_codes
     "boxretry_client_options.user_agent": ("", _has_no_control_character),
     "boxretry_token_endpoint_options.user_agent": ("", _has_no_control_character),
     "boxretry_token_endpoint_options.url": ("https, or http to this very machine", _is_confidential_url),
@@ -413,6 +419,8 @@ ONLY_FOR_CLIENTS = {
     "max_redirects",
     "compression",
     "http_version",
+    "authorization",
+    "token_source",
 }
 """The fields of a request that are not looked at where an outcome is about it. (That it has an idempotency key is.)"""
 
@@ -437,6 +445,7 @@ ONLY_DETAIL = {"boxretry_queue_take"}
 
 ANSWER_IF_FORKED = {
     "boxretry_response_error": 1,  # INVALID_ARGUMENT; the header does not say which
+    "boxretry_response_token_error": 1,
     "boxretry_response_status": 0,
     "boxretry_response_header_count": 0,
     "boxretry_response_body": "a pointer",

@@ -72,7 +72,10 @@ class Function:
 
     @property
     def can_fail(self) -> bool:
-        return self.result == Type("boxretry_error") and self.name != "boxretry_response_error"
+        return self.result == Type("boxretry_error") and self.name not in (
+            "boxretry_response_error",
+            "boxretry_response_token_error",
+        )
 
     @property
     def result_handle(self) -> bool:

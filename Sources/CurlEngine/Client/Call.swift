@@ -142,7 +142,8 @@ public final class Call: TimerEntry {
         }
         return CallResult(
             ending: ending, status: hasResponse ? records.last?.status ?? 0 : 0, head: brought.head,
-            body: brought.body, isBodyCutOff: hasResponse && (transfer?.isBodyCutOff ?? isKeptBodyCutOff), records: records,
+            body: brought.body, isBodyCutOff: hasResponse && (transfer?.isBodyCutOff ?? isKeptBodyCutOff),
+            records: records,
             redirects: redirects, sinkLength: sinkLength(ending), target: target, tokenFailure: auth?.failure,
             userPointer: userPointer)
     }
