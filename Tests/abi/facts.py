@@ -344,7 +344,6 @@ TEXTS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
     "boxretry_sending_set_header.name": ("The rules for a request's headers hold", _is_header_name),
     "boxretry_sending_set_header.value": ("The rules for a request's headers hold", _has_no_control_character),
     "text.text": ("", lambda text: _is_token(text, 256)),  # of client_options.secret_headers and replay_codes
-    "boxretry_client_options.user_agent": ("", _has_no_control_character),
     "boxretry_token_endpoint_options.user_agent": ("", _has_no_control_character),
     "boxretry_token_endpoint_options.url": ("https, or http to this very machine", _is_confidential_url),
     "boxretry_token_source_new_fixed.token": ("1 to 16384 bytes, each in 0x21 to 0x7E", _is_token_text),

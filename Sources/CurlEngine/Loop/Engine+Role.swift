@@ -123,6 +123,11 @@ extension Engine {
             shim_monitor_unlock(lock)
             return isDone
         }
+        // The role was waited for without the lock.
+        if call.isDone {
+            shim_monitor_unlock(lock)
+            return true
+        }
         let waiter = call.waiter ?? Waiter()
         call.waiter = waiter
         if unfinished > 0 { startThread() }
