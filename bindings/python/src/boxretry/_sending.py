@@ -6,14 +6,14 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from ctypes import c_char_p, c_void_p, cast, pointer
-from typing import Any, SupportsIndex, Union
+from typing import Any, Callable, SupportsIndex, Union
 from urllib.parse import urlencode
 
 from . import _abi
 from ._arguments import UINT64, Real, Text, deadline_ms, integer, new, text
 from ._handle import Handle
 from .call import CancelSwitch
-from .custom import CustomRetryStrategy, custom_handle
+from .custom import AsyncCustomRetryStrategy, CustomRetryStrategy, custom_handle
 from .enums import RetrySafety
 from .errors import InvalidArgumentError
 from .outcome import HeaderArray, Headers, Request
@@ -21,7 +21,7 @@ from .strategy import RetryStrategy
 from .timeout import Timeout, timeouts_struct
 from .watched import Watched
 
-Strategy = Union[RetryStrategy, CustomRetryStrategy]
+Strategy = Union[RetryStrategy, CustomRetryStrategy, AsyncCustomRetryStrategy]
 #: What stands behind the question mark: names with a value or several ones each, or pairs.
 Params = Union[Mapping[str, Any], Iterable[tuple[str, Any]]]
 
@@ -37,6 +37,8 @@ class Sending:
         method: Text,
         url: Text,
         is_watched: bool,
+        make_watched: Callable[[Request], Watched] = Watched,
+        /,
         *,
         headers: Headers | None = None,
         params: Params | None = None,
@@ -76,7 +78,7 @@ class Sending:
         if strategy is not None:
             self._strategy = strategy_handle(strategy)
             struct.strategy = self._strategy.pointer
-            is_watched = is_watched or isinstance(strategy, CustomRetryStrategy)
+            is_watched = is_watched or is_custom(strategy)
         if cancel is not None:
             if not isinstance(cancel, CancelSwitch):
                 raise TypeError(f"cancel: must be a CancelSwitch, not {type(cancel).__name__}")
@@ -89,13 +91,18 @@ class Sending:
         self.watched: Watched | None = None
         if is_watched:
             told = () if headers is None else headers
-            self.watched = Watched(Request(method, url, told, body, retry_safety, user_data))
+            self.watched = make_watched(Request(method, url, told, body, retry_safety, user_data))
             struct.user_pointer = self.watched.token
+
+
+def is_custom(strategy: object) -> bool:
+    """Whether the strategy is Python code that is called back."""
+    return isinstance(strategy, (CustomRetryStrategy, AsyncCustomRetryStrategy))
 
 
 def strategy_handle(strategy: Strategy) -> Handle:
     """The handle by which a client knows a strategy."""
-    if isinstance(strategy, CustomRetryStrategy):
+    if isinstance(strategy, (CustomRetryStrategy, AsyncCustomRetryStrategy)):
         return custom_handle(strategy, for_client=True)
     if isinstance(strategy, RetryStrategy):
         return strategy._open_handle()

@@ -13,9 +13,8 @@ from typing import Any, Callable, SupportsIndex
 from . import _abi
 from ._arguments import INT32, UINT64, Real, Text, new, text
 from ._handle import Handle, HandleOwner, new_handle
-from ._sending import Sending, Strategy, deadline_or_none_ms, positive, strategy_handle
+from ._sending import Sending, Strategy, deadline_or_none_ms, is_custom, positive, strategy_handle
 from .call import Call, wait_in_slices
-from .custom import CustomRetryStrategy
 from .enums import Error, Proxy
 from .errors import BoxRetryError, check
 from .event import Event, Listener, on_event_callback
@@ -114,7 +113,7 @@ class Client(HandleOwner):
                 raise TypeError(f"on_event: must be callable, not {type(on_event).__name__}")
             listener = Listener(on_event)
             options.on_event, options.on_event_context = on_event_callback, listener.token
-        self._is_watched = listener is not None or isinstance(strategy, CustomRetryStrategy)
+        self._is_watched = listener is not None or is_custom(strategy)
         self._handle = new_handle(
             _abi.boxretry_client_new,
             byref(options),

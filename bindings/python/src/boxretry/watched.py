@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections.abc import Coroutine
+from typing import Any
 
 from .outcome import Request
 
@@ -20,6 +22,11 @@ class Watched:
         #: Stands for this call in the library. No id(): a callback may come when the call is long forgotten.
         self.token = next(_tokens)
         _watched[self.token] = self
+
+    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """Runs a coroutine to its end, for a callback that is one."""
+        coroutine.close()
+        raise TypeError("a strategy with coroutines needs a boxretry.aio.AsyncClient")
 
     def raise_exception(self) -> None:
         """Raises what a callback has raised, once."""
