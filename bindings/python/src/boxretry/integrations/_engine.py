@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
 import threading
@@ -11,6 +12,7 @@ from typing import Any, Callable, Generic, TypeVar, Union
 from ..aio import AsyncClient
 from ..client import Client
 from ..errors import BoxRetryError, ConnectError, ResolveError
+from ..strategy import RetryStrategy
 from ..timeout import Timeout
 
 _AnyClient = TypeVar("_AnyClient", Client, AsyncClient)
@@ -45,10 +47,16 @@ class Clients(Generic[_AnyClient]):
         self._making = threading.Lock()
         self._clients: dict[tuple[Any, ...], _AnyClient] = {}
 
+    def _begin_in_child(self) -> None:
+        strategy = self._settings.get("strategy")
+        if isinstance(strategy, RetryStrategy):
+            self._settings["strategy"] = copy.copy(strategy)
+        self._begin()
+
     def get(self, **settings: Any) -> _AnyClient:
         """The client with these settings, which win over those that all have."""
         if self._process != os.getpid():
-            self._begin()
+            self._begin_in_child()
         key = tuple(settings.items())
         client = self._clients.get(key)
         if client is None:

@@ -37,7 +37,8 @@ class RetryTransport(httpx.BaseTransport):
     """Sends the requests of an `httpx.Client`, with retries.
 
     Of HTTPX's timeouts "read" counts: the longest time in which nothing moves, connecting and sending included, of each
-    attempt. There is no wait for a free connection that could time out. As with HTTPX's own transports, the proxy is
+    attempt; a client without it (`timeout=None`) waits as long as the transport's own `timeout` says, by default for
+    ever. There is no wait for a free connection that could time out. As with HTTPX's own transports, the proxy is
     said here (`proxy`), and not by the environment; and the certificates that are trusted (`ca_file`) are those of
     certifi, or of SSL_CERT_FILE.
 
@@ -53,16 +54,16 @@ class RetryTransport(httpx.BaseTransport):
 
     def __init__(self, **settings: Any) -> None:
         """The settings are those of `boxretry.Client`: a strategy, a deadline, a proxy, … ."""
-        self._has_proxy, settings = _settings(settings)
-        self._clients = Clients(Client, settings)
+        self._settings = _with_defaults(settings)
+        self._clients = Clients(Client, self._settings)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request, for a client. See the class."""
-        body = request.read()
+        request.read()
         try:
-            return _response(self._clients.get().request(request.method, str(request.url), **_arguments(request, body)))
+            return _response(self._clients.get().request(**_arguments(request, self._settings)))
         except BoxRetryError as error:
-            raise _exception_class(error, self._has_proxy)(str(error)) from error
+            raise _exception_class(error, self._settings)(str(error)) from error
 
     def close(self) -> None:
         """Closes all connections."""
@@ -75,17 +76,16 @@ class AsyncRetryTransport(httpx.AsyncBaseTransport):
 
     def __init__(self, **settings: Any) -> None:
         """The settings are those of `boxretry.aio.AsyncClient`: a strategy, a deadline, a proxy, … ."""
-        self._has_proxy, settings = _settings(settings)
-        self._clients = Clients(AsyncClient, settings)
+        self._settings = _with_defaults(settings)
+        self._clients = Clients(AsyncClient, self._settings)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request, for a client. See the class."""
-        body = await request.aread()
-        client = self._clients.get()
+        await request.aread()
         try:
-            return _response(await client.request(request.method, str(request.url), **_arguments(request, body)))
+            return _response(await self._clients.get().request(**_arguments(request, self._settings)))
         except BoxRetryError as error:
-            raise _exception_class(error, self._has_proxy)(str(error)) from error
+            raise _exception_class(error, self._settings)(str(error)) from error
 
     async def aclose(self) -> None:
         """Closes all connections."""
@@ -93,32 +93,33 @@ class AsyncRetryTransport(httpx.AsyncBaseTransport):
             await client.aclose()
 
 
-def _settings(settings: dict[str, Any]) -> tuple[bool, dict[str, Any]]:
-    """Whether there is a proxy, and the settings with HTTPX's defaults."""
-    settings = {"proxy": Proxy.NONE, "ca_file": os.environ.get("SSL_CERT_FILE") or certifi.where(), **settings}
-    return settings["proxy"] is not Proxy.NONE, settings
+def _with_defaults(settings: dict[str, Any]) -> dict[str, Any]:
+    return {"proxy": Proxy.NONE, "ca_file": os.environ.get("SSL_CERT_FILE") or certifi.where(), **settings}
 
 
-def _arguments(request: httpx.Request, body: bytes) -> dict[str, Any]:
+def _arguments(request: httpx.Request, settings: dict[str, Any]) -> dict[str, Any]:
+    """What `Client.request()` is given for a request that was read."""
     return {
+        "method": request.method,
+        "url": str(request.url),
         "headers": sendable(request.headers.raw),
-        "data": body or None,
-        "timeout": _timeout(request),
+        "data": request.content or None,
+        "timeout": _timeout(request, settings),
         **REQUEST_ARGUMENTS,
     }
 
 
-def _timeout(request: httpx.Request) -> Timeout | None:
-    timeouts = request.extensions.get("timeout")
-    return None if timeouts is None else idle_timeout(timeouts.get("read"))
+def _timeout(request: httpx.Request, settings: dict[str, Any]) -> Timeout | None:
+    read = request.extensions.get("timeout", {}).get("read")
+    return None if read is None and "timeout" in settings else idle_timeout(read)
 
 
 def _response(response: Response) -> httpx.Response:
     return httpx.Response(response.status, headers=response.headers.pairs, stream=httpx.ByteStream(response.content))
 
 
-def _exception_class(error: BoxRetryError, has_proxy: bool) -> type[httpx.TransportError]:
-    if has_proxy and is_of_proxy(error):
+def _exception_class(error: BoxRetryError, settings: dict[str, Any]) -> type[httpx.TransportError]:
+    if settings["proxy"] is not Proxy.NONE and is_of_proxy(error):
         return httpx.ProxyError
     if isinstance(error, (IdleTimeoutError, ResourceTimeoutError)):
         return httpx.ReadTimeout
