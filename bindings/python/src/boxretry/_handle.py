@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import weakref
 from ctypes import byref, c_void_p
 from types import TracebackType
@@ -26,8 +27,31 @@ class Handle:
         """`free` must not refer to this object. `keeps`: what has to live as long."""
         self.pointer = pointer
         self._keeps = keeps
-        # Not at exit: threads may still be at work, and the memory goes with the process anyway.
-        weakref.finalize(self, free, pointer).atexit = False
+        reference = _Reference(self, _free)
+        reference.free, reference.pointer = free, pointer
+        _references.add(reference)
+
+
+class _Reference(weakref.ref[Handle]):
+    """Tells when a handle is gone. weakref.finalize() does the same in four times the time."""
+
+    __slots__ = ("free", "pointer")
+
+    free: Callable[[int], None]
+    pointer: int
+
+
+#: A weak reference only tells while it lives itself.
+_references: set[_Reference] = set()
+
+
+def _free(reference: Any) -> None:
+    _references.discard(reference)
+    reference.free(reference.pointer)
+
+
+# Nothing is freed at exit: threads may still be at work, and the memory goes with the process anyway.
+atexit.register(_references.clear)
 
 
 def new_handle(make: Callable[..., int], *arguments: Any, free: Callable[[int], None], keeps: object = None) -> Handle:

@@ -27,6 +27,11 @@ Params = Union[Mapping[str, Any], Iterable[tuple[str, Any]]]
 
 # A request with all defaults, to be copied: faster than to fill in another one.
 _DEFAULTS = bytes(new(_abi.Request, _abi.boxretry_request_init))
+_copy = _abi.Request.from_buffer_copy
+
+_METHODS: dict[Text, bytes] = {
+    method: method.encode() for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+}
 
 
 class Sending:
@@ -53,14 +58,15 @@ class Sending:
         user_data: object = None,
     ) -> None:
         """See `Client.request()`. `is_watched`: the client has a custom strategy or an `on_event`."""
-        self.struct = struct = _abi.Request.from_buffer_copy(_DEFAULTS)
+        # Not a line here is without need: it is paid for with each request.
+        self.struct = struct = _copy(_DEFAULTS)
         if params is not None:
             url = _with_params(url, params)
         if json is not None:
             if data is not None:
                 raise TypeError("data, json: only one of them may be given")
             data, headers = _json_body(json), _with_json_type(headers)
-        struct.method = text(method, "method")
+        struct.method = _METHODS.get(method) or text(method, "method")
         struct.url = text(url, "url")
         if headers is not None:
             array = HeaderArray()

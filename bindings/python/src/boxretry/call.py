@@ -17,7 +17,7 @@ from .watched import Watched
 
 #: How long the main thread waits at a stretch. Only it runs signal handlers, and not while it waits in the library: so
 #: this is how late Ctrl-C may come.
-_SLICE_MS = 100
+SLICE_MS = 100
 
 
 class CancelSwitch(HandleOwner):
@@ -84,7 +84,7 @@ def wait_in_slices(wait: Callable[[int], int], timeout: Real | None) -> None:
 
     Raises what the function answers, WaitTimeoutError too.
     """
-    slice_ms = _SLICE_MS if threading.current_thread() is threading.main_thread() else _abi.NO_TIMEOUT
+    slice_ms = SLICE_MS if threading.current_thread() is threading.main_thread() else _abi.NO_TIMEOUT
     limit = None if timeout is None else real(timeout, "timeout")
     if limit is None or limit > threading.TIMEOUT_MAX:
         while (status := wait(slice_ms)) == Error.WAIT_TIMEOUT:

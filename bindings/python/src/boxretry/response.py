@@ -81,6 +81,8 @@ class Response:
     In a child of os.fork(), what was not asked for before raises ForkedError.
     """
 
+    __slots__ = ("__weakref__", "_attempts", "_content", "_handle", "_headers", "status")
+
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
         #: 100 to 999.
