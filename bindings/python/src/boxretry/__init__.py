@@ -14,6 +14,7 @@ such as (B3) or (T5) point into the project's docs/semantics.md, where each rule
 """
 
 from . import _abi
+from .attempt import Attempt
 from .call import Call, CancelSwitch
 from .client import Client, ClientStats
 from .clock import ManualClock
@@ -62,7 +63,7 @@ from .errors import (
 from .event import Event
 from .loop import RetryLoop
 from .outcome import Outcome, Request
-from .response import Attempt, Response, ResponseHeaders
+from .response import Response, ResponseHeaders
 from .strategy import RetryStrategy
 from .timeout import Timeout
 

@@ -22,7 +22,7 @@ from ._sending import Sending
 from .client import Client, ClientStats
 from .custom import AsyncCustomRetryStrategy
 from .outcome import Request
-from .response import Response, response_of_call
+from .response import Response, log_call, response_of_call
 from .watched import Watched
 
 __all__ = ["AsyncClient", "AsyncCustomRetryStrategy"]
@@ -60,6 +60,7 @@ class AsyncClient:
             if isinstance(watched, _WatchedOnLoop):
                 watched.give_up()
             raise
+        log_call(result, method)
         if watched is not None:
             watched.raise_exception()
         return response_of_call(result)

@@ -8,11 +8,11 @@ import time
 from typing import Callable
 
 from . import _abi
-from ._arguments import Real, real
+from ._arguments import Real, Text, real
 from ._handle import Handle, HandleOwner, new_handle
 from .enums import Error
 from .errors import InvalidArgumentError, check
-from .response import Response, response_of_call
+from .response import Response, log_call, response_of_call
 from .watched import Watched
 
 #: How long the main thread waits at a stretch. Only it runs signal handlers, and not while it waits in the library: so
@@ -38,8 +38,9 @@ class Call:
     A call that nobody refers to any more is cancelled.
     """
 
-    def __init__(self, handle: Handle, watched: Watched | None) -> None:
+    def __init__(self, handle: Handle, watched: Watched | None, method: Text) -> None:
         self._handle = handle
+        self._method = method
         self._watched = watched
         self._taking = threading.Lock()
         self._result: Handle | None = None
@@ -66,12 +67,14 @@ class Call:
         raised, to whoever asks first; and what `wait()` raises.
         """
         self.wait(timeout)
-        if self._watched is not None:
-            self._watched.raise_exception()
         with self._taking:
             if self._result is None:
                 pointer = _abi.boxretry_call_take_response(self._handle.pointer)
                 self._result = Handle(pointer, _abi.boxretry_response_free)
+                log_call(self._result, self._method)
+        if self._watched is not None:
+            self._watched.raise_exception()
+        with self._taking:
             if self._response is None:
                 # An exception is made anew each time: one that was kept would refer to the frames it went through, and
                 # so to this call.

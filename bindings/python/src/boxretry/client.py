@@ -18,7 +18,7 @@ from .call import SLICE_MS, Call, wait_in_slices
 from .enums import Error, Proxy
 from .errors import BoxRetryError, check
 from .event import Event, Listener, on_event_callback
-from .response import Response, response_of_call
+from .response import Response, log_call, response_of_call
 from .timeout import Timeout, timeouts_struct
 
 
@@ -150,6 +150,7 @@ class Client(HandleOwner):
             result = new_handle(
                 _abi.boxretry_client_perform, handle.pointer, byref(sending.struct), free=_abi.boxretry_response_free
             )
+        log_call(result, method)
         if sending.watched is not None:
             sending.watched.raise_exception()
         return response_of_call(result)
@@ -160,7 +161,7 @@ class Client(HandleOwner):
         Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError: nothing was sent.
         """
         sending = Sending(method, url, self._is_watched, **arguments)
-        return Call(_submit(self._open_handle(), sending), sending.watched)
+        return Call(_submit(self._open_handle(), sending), sending.watched, method)
 
     def get(self, url: Text, **arguments: Any) -> Response:
         """A GET; the arguments are those of `request()`, here and in the next six."""

@@ -8,7 +8,8 @@ from . import _abi
 from .enums import Error
 
 if TYPE_CHECKING:
-    from .response import Attempt, Response
+    from .attempt import Attempt
+    from .response import Response
 
 
 class BoxRetryError(Exception):

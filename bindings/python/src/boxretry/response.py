@@ -3,46 +3,19 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Mapping
 from ctypes import byref, c_size_t, string_at
-from dataclasses import dataclass
 from email.message import Message
 from typing import Any
 
 from . import _abi
-from ._arguments import decoded, new
+from ._arguments import Text, decoded
 from ._handle import Handle
-from .enums import Action, Cause, DelaySource, Error, Reason
+from .attempt import Attempt, attempts_of_call
+from .attempt_log import log_attempts, logger
+from .enums import Error
 from .errors import BoxRetryError, ForkedError, HTTPStatusError, check, exception_of
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One attempt of a call: how it ended, and what was decided."""
-
-    #: From 1.
-    number: int
-    #: From 1; 0 if the attempt ended in a response.
-    exception_number: int
-    #: 0: a network exception.
-    status: int
-    cause: Cause
-    action: Action
-    #: None: the call ended before anybody was asked.
-    reason: Reason | None
-    #: Seconds before the next attempt.
-    delay: float
-    delay_source: DelaySource
-    #: Times that it was sent again at once, since the connection was dead (B13).
-    reconnects: int
-    #: Milliseconds since the call began.
-    started_ms: float
-    ended_ms: float
-    #: Seconds that the server asked for; None if it said nothing usable.
-    retry_after: float | None
-    #: libcurl's own code of a failure, or 0, and what libcurl calls it, or "".
-    curl_code: int
-    curl_text: str
 
 
 class ResponseHeaders(Mapping[str, str]):
@@ -78,18 +51,20 @@ class ResponseHeaders(Mapping[str, str]):
 class Response:
     """The response of a call, whatever its status. Its parts are fetched from the library when they are asked for.
 
-    In a child of os.fork(), what was not asked for before raises ForkedError.
+    In a child of os.fork(), what was not asked for before raises ForkedError. Copies and pickles have all parts.
     """
 
-    __slots__ = ("__weakref__", "_attempts", "_content", "_handle", "_headers", "status")
+    __slots__ = ("__weakref__", "_attempts", "_content", "_content_is_cut_off", "_handle", "_headers", "_url", "status")
 
     def __init__(self, handle: Handle) -> None:
-        self._handle = handle
+        self._handle: Handle | None = handle
         #: 100 to 999.
         self.status: int = _abi.boxretry_response_status(handle.pointer)
         self._content: bytes | None = None
         self._headers: ResponseHeaders | None = None
         self._attempts: list[Attempt] | None = None
+        self._url: str | None = None
+        self._content_is_cut_off: bool | None = None
 
     @property
     def ok(self) -> bool:
@@ -122,7 +97,9 @@ class Response:
     @property
     def content_is_cut_off(self) -> bool:
         """There was more than `error_body_limit` (B15)."""
-        return bool(_abi.boxretry_response_body_is_cut_off(self._pointer()))
+        if self._content_is_cut_off is None:
+            self._content_is_cut_off = bool(_abi.boxretry_response_body_is_cut_off(self._pointer()))
+        return self._content_is_cut_off
 
     @property
     def headers(self) -> ResponseHeaders:
@@ -138,13 +115,15 @@ class Response:
     @property
     def url(self) -> str:
         """The URL that was fetched."""
-        return decoded(_abi.boxretry_response_url(self._pointer()))
+        if self._url is None:
+            self._url = decoded(_abi.boxretry_response_url(self._pointer()))
+        return self._url
 
     @property
     def attempts(self) -> list[Attempt]:
         """Every attempt of the call, in order; the last one led to this response."""
         if self._attempts is None:
-            self._attempts = _attempts(self._pointer())
+            self._attempts = attempts_of_call(self._pointer())
         return self._attempts
 
     def raise_for_status(self) -> Response:
@@ -156,6 +135,7 @@ class Response:
         raise error
 
     def _pointer(self) -> int:
+        assert self._handle is not None  # A copy has all its parts.
         # A function that does not answer with an error answers with nothing where it may not look.
         if _abi.boxretry_response_error(self._handle.pointer) == Error.INVALID_ARGUMENT:
             raise ForkedError("Response: was made before os.fork(), in the parent process")
@@ -165,8 +145,25 @@ class Response:
         return f"<Response {self.status}>"
 
     def __reduce__(self) -> Any:
-        """Refuses to be copied or pickled: two would free the same handle."""
-        raise TypeError("Response objects can be neither copied nor pickled")
+        """All parts, without the handle. Raises ForkedError."""
+        parts = (self.status, self.content, self.headers.pairs, self.attempts, self.url, self.content_is_cut_off)
+        return _response_of_parts, parts
+
+
+def _response_of_parts(
+    status: int, content: bytes, pairs: list[tuple[str, str]], attempts: list[Attempt], url: str, is_cut_off: bool
+) -> Response:
+    response = Response.__new__(Response)
+    response._handle, response.status, response._content = None, status, content
+    response._headers, response._attempts = ResponseHeaders(pairs), attempts
+    response._url, response._content_is_cut_off = url, is_cut_off
+    return response
+
+
+def log_call(handle: Handle, method: Text) -> None:
+    """Logs the attempts in a boxretry_response, if the log is to have them."""
+    if logger.isEnabledFor(logging.INFO):
+        log_attempts(method, decoded(_abi.boxretry_response_url(handle.pointer)), attempts_of_call(handle.pointer))
 
 
 def response_of_call(handle: Handle) -> Response:
@@ -177,35 +174,8 @@ def response_of_call(handle: Handle) -> Response:
     return Response(handle)
 
 
-def _attempts(pointer: int) -> list[Attempt]:
-    attempts, struct = [], new(_abi.Attempt, _abi.boxretry_attempt_init)
-    for index in range(_abi.boxretry_response_attempt_count(pointer)):
-        check(_abi.boxretry_response_attempt(pointer, index, byref(struct)))
-        attempts.append(_attempt_from_struct(struct))
-    return attempts
-
-
-def _attempt_from_struct(struct: Any) -> Attempt:
-    return Attempt(
-        number=struct.number,
-        exception_number=struct.exception_number,
-        status=struct.status,
-        cause=Cause(struct.cause),
-        action=Action(struct.action),
-        reason=None if struct.reason < 0 else Reason(struct.reason),
-        delay=struct.delay,
-        delay_source=DelaySource(struct.delay_source),
-        reconnects=struct.reconnects,
-        started_ms=struct.started_ms,
-        ended_ms=struct.ended_ms,
-        retry_after=None if struct.retry_after < 0 else struct.retry_after,
-        curl_code=struct.curl_code,
-        curl_text=decoded(struct.curl_text),
-    )
-
-
 def _exception_of_call(handle: Handle, error: Error) -> BoxRetryError:
-    attempts = _attempts(handle.pointer)
+    attempts = attempts_of_call(handle.pointer)
     detail = f"{error.text} (after {_counted(len(attempts))}"
     if attempts and attempts[-1].curl_text:
         detail += f"; libcurl: {attempts[-1].curl_text}"
