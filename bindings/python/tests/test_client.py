@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import gc
+import inspect
 import json
 import math
 import pickle
@@ -43,7 +44,9 @@ from boxretry import (
     WaitTimeoutError,
     errors,
 )
+from boxretry._sending import Sending
 from boxretry.enums import Error
+from boxretry.options import ClientSettings, RequestArguments
 
 #: The server's own class is of another folder.
 Server = Any
@@ -505,3 +508,11 @@ def test_response_headers_by_themselves() -> None:
     headers = ResponseHeaders([("Set-Cookie", "a"), ("Set-Cookie", "b")])
     assert dict(headers) == {"Set-Cookie": "a"}
     assert repr(headers) == "ResponseHeaders([('Set-Cookie', 'a'), ('Set-Cookie', 'b')])"
+
+
+def test_what_type_checkers_are_told_is_what_can_be_said() -> None:
+    def keywords(function: Callable[..., Any]) -> set[str]:
+        return {each.name for each in inspect.signature(function).parameters.values() if each.kind is each.KEYWORD_ONLY}
+
+    assert set(RequestArguments.__annotations__) == keywords(Sending.__init__)
+    assert set(ClientSettings.__annotations__) == keywords(Client.__init__)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from ctypes import c_char_p, c_void_p, cast, pointer
-from typing import Any, Callable, SupportsIndex, Union
+from typing import Any, Callable, SupportsIndex
 from urllib.parse import urlencode
 
 from . import _abi
@@ -16,14 +16,11 @@ from .call import CancelSwitch
 from .custom import AsyncCustomRetryStrategy, CustomRetryStrategy, custom_handle
 from .enums import RetrySafety
 from .errors import InvalidArgumentError
-from .outcome import HeaderArray, Headers, Request
+from .options import Params, Strategy
+from .outcome import HeaderArray, Headers, Request, header_pairs
 from .strategy import RetryStrategy
 from .timeout import Timeout, timeouts_struct
 from .watched import Watched
-
-Strategy = Union[RetryStrategy, CustomRetryStrategy, AsyncCustomRetryStrategy]
-#: What stands behind the question mark: names with a value or several ones each, or pairs.
-Params = Union[Mapping[str, Any], Iterable[tuple[str, Any]]]
 
 # A request with all defaults, to be copied: faster than to fill in another one.
 _DEFAULTS = bytes(new(_abi.Request, _abi.boxretry_request_init))
@@ -146,17 +143,17 @@ def _json_body(value: Any) -> bytes:
 
 
 def _with_json_type(headers: Headers | None) -> Headers:
-    pairs: Any = () if headers is None else headers.items() if hasattr(headers, "items") else headers
-    pairs = list(pairs)
+    pairs = [] if headers is None else list(header_pairs(headers))
     if any(text(name, "headers").lower() == b"content-type" for name, _ in pairs):
-        return pairs  # type: ignore[no-any-return]
+        return pairs
     return [*pairs, ("Content-Type", "application/json")]
 
 
 def _with_params(url: Text, params: Params) -> str:
     address = url if isinstance(url, str) else url.decode("utf-8", "surrogateescape")
     address, hash_sign, fragment = address.partition("#")
-    query = urlencode(params if isinstance(params, Mapping) else list(params), doseq=True)
+    pairs: Any = params if isinstance(params, Mapping) else list(params)
+    query = urlencode(pairs, doseq=True)
     if query:
         address += ("&" if "?" in address else "?") + query
     return address + hash_sign + fragment

@@ -14,16 +14,20 @@ from concurrent.futures import CancelledError as FutureCancelledError
 from concurrent.futures import Future
 from functools import partial
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._arguments import Real, Text
 from ._completions import completions_of
 from ._sending import Sending
 from .client import Client, ClientStats
 from .custom import AsyncCustomRetryStrategy
+from .options import ClientSettings, RequestArguments, Strategy
 from .outcome import Request
 from .response import Response, log_call, response_of_call
 from .watched import Watched
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["AsyncClient", "AsyncCustomRetryStrategy"]
 
@@ -34,13 +38,21 @@ class AsyncClient:
     It may be used from any event loop that has `add_reader()`, and from several. Cancelling a task cancels its call.
     `on_event` and a `CustomRetryStrategy` are called on threads of the library, an `AsyncCustomRetryStrategy` on the
     loop.
+
+    >>> from boxretry.testing import ScriptedServer
+    >>> async def main(url: str) -> list[int]:
+    ...     async with AsyncClient(deadline=60) as client:
+    ...         return [response.status for response in await asyncio.gather(*(client.get(url) for _ in range(3)))]
+    >>> with ScriptedServer([204]) as server:
+    ...     asyncio.run(main(server.url))
+    [204, 204, 204]
     """
 
-    def __init__(self, *arguments: Any, **settings: Any) -> None:
+    def __init__(self, strategy: Strategy | None = None, **settings: Unpack[ClientSettings]) -> None:
         """The settings are those of `Client`; the strategy may be an `AsyncCustomRetryStrategy` too."""
-        self._client = Client(*arguments, **settings)
+        self._client = Client(strategy, **settings)
 
-    async def request(self, method: Text, url: Text, **arguments: Any) -> Response:
+    async def request(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """Sends a request, retries it as the strategy says, and answers with the response, whatever its status.
 
         The arguments, and what is raised, are those of `Client.request()`. Cancelling the task cancels the call at
@@ -65,31 +77,31 @@ class AsyncClient:
             watched.raise_exception()
         return response_of_call(result)
 
-    async def get(self, url: Text, **arguments: Any) -> Response:
+    async def get(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A GET; the arguments are those of `request()`, here and in the next six."""
         return await self.request("GET", url, **arguments)
 
-    async def post(self, url: Text, **arguments: Any) -> Response:
+    async def post(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A POST."""
         return await self.request("POST", url, **arguments)
 
-    async def put(self, url: Text, **arguments: Any) -> Response:
+    async def put(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A PUT."""
         return await self.request("PUT", url, **arguments)
 
-    async def patch(self, url: Text, **arguments: Any) -> Response:
+    async def patch(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A PATCH."""
         return await self.request("PATCH", url, **arguments)
 
-    async def delete(self, url: Text, **arguments: Any) -> Response:
+    async def delete(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A DELETE."""
         return await self.request("DELETE", url, **arguments)
 
-    async def head(self, url: Text, **arguments: Any) -> Response:
+    async def head(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A HEAD."""
         return await self.request("HEAD", url, **arguments)
 
-    async def options(self, url: Text, **arguments: Any) -> Response:
+    async def options(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """An OPTIONS."""
         return await self.request("OPTIONS", url, **arguments)
 

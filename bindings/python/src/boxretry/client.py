@@ -8,18 +8,22 @@ import threading
 import weakref
 from ctypes import byref, pointer
 from dataclasses import dataclass
-from typing import Any, Callable, SupportsIndex
+from typing import TYPE_CHECKING, Callable, SupportsIndex
 
 from . import _abi
 from ._arguments import INT32, UINT64, Real, Text, new, text
 from ._handle import Handle, HandleOwner, new_handle
-from ._sending import Sending, Strategy, deadline_or_none_ms, is_custom, positive, strategy_handle
+from ._sending import Sending, deadline_or_none_ms, is_custom, positive, strategy_handle
 from .call import SLICE_MS, Call, wait_in_slices
 from .enums import Error, Proxy
 from .errors import BoxRetryError, check
 from .event import Event, Listener, on_event_callback
+from .options import RequestArguments, Strategy
 from .response import Response, log_call, response_of_call
 from .timeout import Timeout, timeouts_struct
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,7 @@ class Client(HandleOwner):
         )
         _open_clients.add(self)
 
-    def request(self, method: Text, url: Text, **arguments: Any) -> Response:
+    def request(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """Sends a request, retries it as the strategy says, and waits for the response, whatever its status.
 
         headers: a mapping, or pairs of a name and a value.
@@ -155,7 +159,7 @@ class Client(HandleOwner):
             sending.watched.raise_exception()
         return response_of_call(result)
 
-    def submit(self, method: Text, url: Text, **arguments: Any) -> Call:
+    def submit(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Call:
         """Starts to send a request, and returns at once; the arguments are those of `request()`.
 
         Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError: nothing was sent.
@@ -163,31 +167,31 @@ class Client(HandleOwner):
         sending = Sending(method, url, self._is_watched, **arguments)
         return Call(_submit(self._open_handle(), sending), sending.watched, method)
 
-    def get(self, url: Text, **arguments: Any) -> Response:
+    def get(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A GET; the arguments are those of `request()`, here and in the next six."""
         return self.request("GET", url, **arguments)
 
-    def post(self, url: Text, **arguments: Any) -> Response:
+    def post(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A POST."""
         return self.request("POST", url, **arguments)
 
-    def put(self, url: Text, **arguments: Any) -> Response:
+    def put(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A PUT."""
         return self.request("PUT", url, **arguments)
 
-    def patch(self, url: Text, **arguments: Any) -> Response:
+    def patch(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A PATCH."""
         return self.request("PATCH", url, **arguments)
 
-    def delete(self, url: Text, **arguments: Any) -> Response:
+    def delete(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A DELETE."""
         return self.request("DELETE", url, **arguments)
 
-    def head(self, url: Text, **arguments: Any) -> Response:
+    def head(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A HEAD."""
         return self.request("HEAD", url, **arguments)
 
-    def options(self, url: Text, **arguments: Any) -> Response:
+    def options(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """An OPTIONS."""
         return self.request("OPTIONS", url, **arguments)
 

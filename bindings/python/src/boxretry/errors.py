@@ -174,7 +174,7 @@ class HTTPStatusError(BoxRetryError):
     """Raised by `Response.raise_for_status()`: the call has a response, and its status is no success."""
 
     error = Error.OK
-    response: Response
+    response: Response  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 CLASSES = {

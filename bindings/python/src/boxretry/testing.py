@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any, Callable, Union
 
 from .clock import ManualClock
-from .outcome import Headers
+from .outcome import Headers, header_pairs
 
 __all__ = ["Answer", "Fault", "ManualClock", "ScriptedServer", "SeenRequest"]
 
@@ -84,7 +84,7 @@ class ScriptedServer:
         self._connections: dict[socket.socket, threading.Thread] = {}
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("_Handler", (_Handler,), {"owner": self}))
         #: "http://127.0.0.1:" and the port.
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self.url: str = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         self._thread.start()
 
@@ -189,8 +189,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, answer: Answer) -> None:
         body = answer.body.encode() if isinstance(answer.body, str) else answer.body
-        pairs: Any = answer.headers.items() if hasattr(answer.headers, "items") else answer.headers
-        lines = [(_text(name), _text(value)) for name, value in pairs]
+        lines = [(_text(name), _text(value)) for name, value in header_pairs(answer.headers)]
         names = {name.lower() for name, _ in lines}
         self.send_response_only(answer.status)
         if "date" not in names:
@@ -204,7 +203,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
         self.wfile.flush()
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:
         """Says nothing on standard error."""
 
 
