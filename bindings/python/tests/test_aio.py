@@ -20,6 +20,7 @@ from boxretry import (
     ConnectError,
     CustomRetryStrategy,
     DeadlineError,
+    DelaySource,
     Event,
     InvalidArgumentError,
     Outcome,
@@ -298,7 +299,8 @@ def test_b9_the_default_wait_of_a_strategy_with_coroutines(server: Server) -> No
             return outcome.status == 404
 
     url = server.url("/seq/404,200", {"h": "Retry-After:0"}, id=server.new_id())
-    assert in_loop(lambda client: client.get(url), strategy=Once()).status == 200
+    response = in_loop(lambda client: client.get(url), strategy=Once())
+    assert [attempt.delay_source for attempt in response.attempts] == [DelaySource.RETRY_AFTER, DelaySource.NONE]
 
 
 @pytest.mark.parametrize("raised", [KeyError("mine"), asyncio.CancelledError("mine")])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import weakref
 from ctypes import byref, c_void_p
 
@@ -72,7 +71,3 @@ def completions_of(loop: asyncio.AbstractEventLoop) -> Completions:
             del _of_loops[other]
         completions = _of_loops[loop] = Completions(loop)
     return completions
-
-
-# A child of os.fork() has no use for the queues of its parent.
-os.register_at_fork(after_in_child=_of_loops.clear)
