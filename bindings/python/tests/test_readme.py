@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Any, NamedTuple
 
+import pytest
 from paths import PACKAGE
 
 
@@ -30,3 +32,18 @@ def test_the_program_that_lets_the_library_send_runs(server: Any) -> None:
     exec(PROGRAMS[1], names)
     assert names["response"].status == 200
     assert names["data"]["method"] == "GET"
+
+
+def test_the_program_for_asyncio_runs(server: Any) -> None:
+    names: dict[str, Any] = {"url": server.url("/echo", id=server.new_id())}
+    exec(PROGRAMS[2], names)
+    assert asyncio.run(names["main"]()).status == 200
+
+
+def test_the_program_with_other_packages_runs() -> None:
+    for package in ("requests", "httpx", "box_sdk_gen"):
+        pytest.importorskip(package)
+    names: dict[str, Any] = {}
+    exec(PROGRAMS[3], names)
+    assert isinstance(names["session"].get_adapter("https://example.com"), names["RetryAdapter"])
+    names["client"].close()
