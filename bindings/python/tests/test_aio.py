@@ -15,6 +15,8 @@ import pytest
 
 from boxretry import (
     Action,
+    BoxRetryError,
+    CallbackFailedError,
     CancelledError,
     ClosedError,
     ConnectError,
@@ -24,7 +26,10 @@ from boxretry import (
     Event,
     InvalidArgumentError,
     Outcome,
+    Response,
     RetryStrategy,
+    SinkError,
+    SourceError,
     WaitTimeoutError,
 )
 from boxretry.aio import AsyncClient, AsyncCustomRetryStrategy
@@ -66,6 +71,43 @@ def test_there_is_a_method_for_each(server: Server, method: str) -> None:
     assert seen["method"] == method.upper()
     assert ["X-Mine", "1"] in seen["headers"]
     assert seen["path"].endswith("&size=5")
+
+
+def test_bodies_move_in_pieces_and_hooks_are_asked(server: Server) -> None:
+    """Given a body that is made anew for each attempt, a sink, and a hook that signs, then a redirect between them."""
+    id, taken = server.new_id(), bytearray()
+
+    async def work(client: AsyncClient) -> Response:
+        return await client.put(
+            server.url("/seq/307,503,200", {"200.body": "hello", "503.h": "Retry-After:0"}, id=id),
+            data=lambda: iter(["a", b"b"]),
+            sink=taken.extend,
+            before_attempt=lambda request: request.set_header("X-Attempt", str(request.attempt_number)),
+            idempotency_key="key",
+        )
+
+    response = in_loop(work)
+    assert (response.status, response.sink_length, bytes(taken)) == (200, 5, b"hello")
+    assert [redirect.status for redirect in response.redirects] == [307]
+    signed = [dict(seen["headers"])["X-Attempt"] for seen in server.seen(id)]
+    assert signed[0] == signed[1] == "1"
+    assert signed[-1] == "2"
+    assert {seen["body_start"] for seen in server.seen(id)} == {"ab"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "raised"),
+    [
+        ({"data": lambda: (1 / 0 for _ in range(1))}, SourceError),
+        ({"sink": lambda piece: 1 / 0}, SinkError),
+        ({"before_attempt": lambda request: 1 / 0}, CallbackFailedError),
+    ],
+)
+def test_what_a_callback_raises_is_the_cause(server: Server, arguments: Any, raised: type[BoxRetryError]) -> None:
+    url = server.url("/seq/200", {"body": "hello"}, id=server.new_id())
+    with pytest.raises(raised) as error:
+        in_loop(lambda client: client.put(url, **arguments))
+    assert isinstance(error.value.__cause__, ZeroDivisionError)
 
 
 def test_a_response_has_all_its_parts(server: Server) -> None:

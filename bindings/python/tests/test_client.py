@@ -463,13 +463,16 @@ DUPLICATES: list[Callable[[Any], Any]] = [copy.copy, copy.deepcopy, lambda value
 
 @pytest.mark.parametrize("duplicate", DUPLICATES)
 def test_a_copy_of_a_response_has_all_its_parts(server: Server, client: Client, duplicate: Any) -> None:
-    url = server.url("/seq/503,404", {"h": "X-A:1", "body": "hello"}, id=server.new_id())
+    url = server.url("/seq/302,503,302,404", {"h": "X-A:1", "body": "hello"}, id=server.new_id())
     response = client.get(url)
+    assert [redirect.attempt_number for redirect in response.redirects] == [1, 2]
     copied = duplicate(response)
-    for name in ("status", "ok", "content", "text", "attempts", "url", "content_is_cut_off"):
+    for name in ("status", "ok", "content", "text", "attempts", "redirects", "url", "content_is_cut_off"):
         assert getattr(copied, name) == getattr(response, name), name
     assert copied.headers.pairs == response.headers.pairs
     assert pickle.loads(pickle.dumps(copied)).content == b"hello"
+    to_sink = client.get(server.url("/seq/200", {"body": "hello"}, id=server.new_id()), sink=len)
+    assert (to_sink.sink_length, duplicate(to_sink).sink_length) == (5, 5)
 
 
 def test_errors_of_calls_survive_pickling(server: Server, client: Client) -> None:

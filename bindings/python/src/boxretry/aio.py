@@ -36,8 +36,8 @@ class AsyncClient:
     """A `Client` whose requests are awaited: the same settings, arguments, responses and errors.
 
     It may be used from any event loop that has `add_reader()`, and from several. Cancelling a task cancels its call.
-    `on_event` and a `CustomRetryStrategy` are called on threads of the library, an `AsyncCustomRetryStrategy` on the
-    loop.
+    `on_event`, hooks, a `CustomRetryStrategy`, and what reads and writes bodies are called on threads of the library, an
+    `AsyncCustomRetryStrategy` on the loop.
 
     >>> from boxretry.testing import ScriptedServer
     >>> async def main(url: str) -> list[int]:
@@ -56,7 +56,8 @@ class AsyncClient:
         """Sends a request, retries it as the strategy says, and answers with the response, whatever its status.
 
         The arguments, and what is raised, are those of `Client.request()`. Cancelling the task cancels the call at
-        once, and an `AsyncCustomRetryStrategy` that is deciding about it.
+        once, and an `AsyncCustomRetryStrategy` that is deciding about it. Here nothing may give `PAUSE`: there is no
+        `Call` to be resumed.
 
         Raises RuntimeError if the event loop has no `add_reader()`.
         """
