@@ -36,7 +36,7 @@ class AsyncClient:
     """A `Client` whose requests are awaited: the same settings, arguments, responses and errors.
 
     It may be used from any event loop that has `add_reader()`, and from several. Cancelling a task cancels its call.
-    `on_event`, hooks, a `CustomRetryStrategy`, and what reads and writes bodies are called on threads of the library, an
+    `on_event`, hooks, a `CustomRetryStrategy`, sources and sinks are called on threads of the library, an
     `AsyncCustomRetryStrategy` on the loop.
 
     >>> from boxretry.testing import ScriptedServer

@@ -306,10 +306,11 @@ class Client(HandleOwner):
 
 
 def _set_certificate(options: Any, cert: Any) -> None:
-    parts = cert if isinstance(cert, tuple) else (cert,)
+    parts: tuple[Any, ...] = cert if isinstance(cert, tuple) else (cert,)
     if not 1 <= len(parts) <= 3:
         raise TypeError(f"cert: must be a path, or a certificate, a key and perhaps a password, not {len(parts)} items")
-    certificate, key, password = (*parts, None, None)[:3]
+    parts += (None, None)
+    certificate, key, password = parts[:3]
     options.client_certificate = path_bytes(certificate, "cert")
     options.client_key = None if key is None else path_bytes(key, "cert")
     options.client_key_password = None if password is None else text(password, "cert")

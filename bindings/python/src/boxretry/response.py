@@ -137,7 +137,8 @@ class Response:
     def sink_length(self) -> int:
         """How many bytes of the body the file or the sink has taken. 0 without one."""
         if self._sink_length is None:
-            self._sink_length = _abi.boxretry_response_sink_length(self._pointer())
+            length: int = _abi.boxretry_response_sink_length(self._pointer())
+            self._sink_length = length
         return self._sink_length
 
     @property
