@@ -411,9 +411,9 @@ def test_an_answer_ends_a_call_whose_source_pauses(server: FaultServer, client: 
 def test_k1_a_call_whose_source_pauses_can_be_ended(server: FaultServer, how: str) -> None:
     source, switch = Held(), CancelSwitch()
     with Client(quick()) as client:
-        deadline = {"deadline": 0.5} if how == "deadline" else {}
+        deadline = 0.5 if how == "deadline" else None
         url = server.url("/seq/200", id=server.new_id())
-        call = client.submit("PUT", url, data=source, cancel=switch, **deadline)
+        call = client.submit("PUT", url, data=source, cancel=switch, deadline=deadline)
         assert source.paused.wait(10)
         end: dict[str, Callable[[], object]] = {
             "cancel": call.cancel,
@@ -497,6 +497,7 @@ def test_a_body_that_is_lent_is_kept_until_the_call_has_ended(server: FaultServe
 
 
 def test_arguments_that_make_no_sense(server: FaultServer, client: Client) -> None:
-    for arguments in ({"data": b"x", "data_length": 1}, {"data": in_pieces(), "data_length": -1}):
+    misused: list[dict[str, Any]] = [{"data": b"x", "data_length": 1}, {"data": in_pieces(), "data_length": -1}]
+    for arguments in misused:
         with pytest.raises(InvalidArgumentError, match="data_length"):
             client.put(server.url("/seq/200", id=server.new_id()), **arguments)

@@ -23,13 +23,24 @@ for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
     os.environ.pop(name.upper(), None)
 
 
+sys.path.append(os.environ.get("FAULT_SERVER", str(REPOSITORY / "Tests" / "server")))
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[Any]:
     """A server that answers as it is told to by the URL; the tests of the engine have its manual."""
-    sys.path.append(os.environ.get("FAULT_SERVER", str(REPOSITORY / "Tests" / "server")))
     from fault_server import FaultServer
 
     with FaultServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def tls_server() -> Iterator[Any]:
+    """The same with the TLS ports too."""
+    from fault_server import FaultServer
+
+    with FaultServer(tls=True) as server:
         yield server
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import gc
+import inspect
 import io
 import json
 import math
 import pickle
+import re
 import threading
 import weakref
-from typing import Any
+from typing import Any, Callable
 
 import pytest
 
@@ -36,12 +39,15 @@ from boxretry import (
     ResourceTimeoutError,
     Response,
     ResponseHeaders,
+    ResponseTooLargeError,
     RetryStrategy,
     Timeout,
     WaitTimeoutError,
     errors,
 )
+from boxretry._sending import Sending
 from boxretry.enums import Error
+from boxretry.options import ClientSettings, RequestArguments
 
 #: The server's own class is of another folder.
 Server = Any
@@ -445,16 +451,106 @@ def test_two_threads_close_a_client(server: Server) -> None:
                 call.response()
 
 
-def test_neither_can_be_copied(server: Server, client: Client) -> None:
-    response = client.get(server.url("/seq/200", id=server.new_id()))
-    for each in (client, response):
-        with pytest.raises(TypeError, match="neither copied nor pickled"):
-            copy.copy(each)
-        with pytest.raises(TypeError, match="neither copied nor pickled"):
-            pickle.dumps(each)
+def test_a_client_cannot_be_copied(client: Client) -> None:
+    with pytest.raises(TypeError, match="neither copied nor pickled"):
+        copy.copy(client)
+    with pytest.raises(TypeError, match="neither copied nor pickled"):
+        pickle.dumps(client)
+
+
+DUPLICATES: list[Callable[[Any], Any]] = [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))]
+
+
+@pytest.mark.parametrize("duplicate", DUPLICATES)
+def test_a_copy_of_a_response_has_all_its_parts(server: Server, client: Client, duplicate: Any) -> None:
+    url = server.url("/seq/302,503,302,404", {"h": "X-A:1", "body": "hello"}, id=server.new_id())
+    response = client.get(url)
+    assert [redirect.attempt_number for redirect in response.redirects] == [1, 2]
+    copied = duplicate(response)
+    for name in ("status", "ok", "content", "text", "attempts", "redirects", "url", "content_is_cut_off"):
+        assert getattr(copied, name) == getattr(response, name), name
+    assert copied.headers.pairs == response.headers.pairs
+    assert pickle.loads(pickle.dumps(copied)).content == b"hello"
+    to_sink = client.get(server.url("/seq/200", {"body": "hello"}, id=server.new_id()), sink=len)
+    assert (to_sink.sink_length, duplicate(to_sink).sink_length) == (5, 5)
+
+
+def test_errors_of_calls_survive_pickling(server: Server, client: Client) -> None:
+    """With their attempts, and their response."""
+    with pytest.raises(ConnectError) as refused:
+        client.get(f"http://127.0.0.1:{server.ports['refused']}/")
+    with pytest.raises(HTTPStatusError) as not_found:
+        client.get(server.url("/seq/503,404", id=server.new_id())).raise_for_status()
+    with pytest.raises(ResponseTooLargeError) as too_large:
+        client.get(server.url("/seq/200", {"size": 100}, id=server.new_id()), body_limit=10)
+    for raised in (refused, not_found, too_large):
+        error = pickle.loads(pickle.dumps(raised.value))
+        assert type(error) is type(raised.value)
+        assert (str(error), error.error, error.attempts) == (
+            str(raised.value),
+            raised.value.error,
+            raised.value.attempts,
+        )
+        assert error.attempts
+    assert pickle.loads(pickle.dumps(not_found.value)).response.status == 404
+
+
+def test_an_attempt_of_a_newer_library_survives_pickling(server: Server, client: Client) -> None:
+    (attempt,) = client.get(server.url("/seq/200", id=server.new_id())).attempts
+    newer = dataclasses.replace(attempt, reason=Reason(1000))
+    assert pickle.loads(pickle.dumps(newer)) == newer
+
+
+def log_of(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What was logged, with the milliseconds left out."""
+    assert {(record.name, record.levelname) for record in caplog.records} <= {("boxretry", "INFO")}
+    return [re.sub(r" in \d+ ms", "", record.getMessage()) for record in caplog.records]
+
+
+def test_attempts_are_logged(server: Server, client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    """And no secret: no query, no user, no header, no body."""
+    caplog.set_level("INFO", "boxretry")
+    url = server.url("/seq/503,200", {"503.h": "Retry-After:0"}, id=server.new_id())
+    client.post(url.replace("//", "//user:secret@"), data="secret", headers={"Authorization": "secret"})
+    place = url.partition("?")[0]
+    assert log_of(caplog) == [
+        f"POST {place}: attempt 1: 503, server_error: again in 0 s",
+        f"POST {place}: attempt 2: 200",
+    ]
+    assert [record.attempt.number for record in caplog.records] == [1, 2]  # type: ignore[attr-defined]
+    assert "secret" not in caplog.text
+
+
+def test_attempts_without_a_response_are_logged(
+    server: Server, client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "boxretry")
+    url = f"http://127.0.0.1:{server.ports['refused']}/"
+    call = client.submit(b"GET", url, strategy=RetryStrategy(max_retries_on_exception=1, retry_base_interval=0))
+    for _ in range(2):
+        with pytest.raises(ConnectError):
+            call.response()
+    lines = [f"GET {url}: attempt 1: connect, network_exception: again in 0 s", f"GET {url}: attempt 2: connect"]
+    assert log_of(caplog) == lines
+
+
+def test_nothing_is_logged_unless_it_is_asked_for(
+    server: Server, client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("WARNING", "boxretry")
+    client.get(server.url("/seq/503,200", id=server.new_id()))
+    assert caplog.records == []
 
 
 def test_response_headers_by_themselves() -> None:
     headers = ResponseHeaders([("Set-Cookie", "a"), ("Set-Cookie", "b")])
     assert dict(headers) == {"Set-Cookie": "a"}
     assert repr(headers) == "ResponseHeaders([('Set-Cookie', 'a'), ('Set-Cookie', 'b')])"
+
+
+def test_what_type_checkers_are_told_is_what_can_be_said() -> None:
+    def keywords(function: Callable[..., Any]) -> set[str]:
+        return {each.name for each in inspect.signature(function).parameters.values() if each.kind is each.KEYWORD_ONLY}
+
+    assert set(RequestArguments.__annotations__) == keywords(Sending.__init__)
+    assert set(ClientSettings.__annotations__) == keywords(Client.__init__)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
 from paths import PACKAGE
 
 from boxretry import Client
@@ -42,3 +44,18 @@ def test_the_program_with_large_bodies_runs(server: Any, tmp_path: Path) -> None
     assert path.read_bytes() == b"down"
     put, get, streamed = server.seen(id)
     assert (put["method"], put["body_start"], get["method"], streamed["method"]) == ("PUT", "up", "GET", "GET")
+
+
+def test_the_program_for_asyncio_runs(server: Any) -> None:
+    names: dict[str, Any] = {"url": server.url("/echo", id=server.new_id())}
+    exec(PROGRAMS[3], names)
+    assert asyncio.run(names["main"]()).status == 200
+
+
+def test_the_program_with_other_packages_runs() -> None:
+    for package in ("requests", "httpx", "box_sdk_gen"):
+        pytest.importorskip(package)
+    names: dict[str, Any] = {}
+    exec(PROGRAMS[4], names)
+    assert isinstance(names["session"].get_adapter("https://example.com"), names["RetryAdapter"])
+    names["client"].close()

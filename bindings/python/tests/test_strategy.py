@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
 from ctypes import byref, sizeof
-from typing import Any
+from typing import Any, Callable
 
 import pytest
 from calls import decisions, response, strategy, waits
@@ -240,3 +242,16 @@ def test_as_many_headers_as_the_library_takes() -> None:
     assert strategy().retry_after(Outcome(503, headers=[*headers, ("Retry-After", "7")]), 1) == 7
     with pytest.raises(InvalidArgumentError, match="header_count"):
         strategy().retry_after(Outcome(503, headers=[*headers, ("Retry-After", "7"), ("X", "y")]), 1)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+def test_a_copy_is_a_strategy_with_the_same_settings(duplicate: Callable[[RetryStrategy], RetryStrategy]) -> None:
+    """Also one of a strategy that is closed."""
+    original = RetryStrategy(3, 0.5, 0, 1, retry_after_cap=5, delay_headers={"x-wait-ms": 0.001})
+    original.close()
+    copied = duplicate(original)
+    assert copied.should_retry(Outcome(503), 1).delay == 1
+    assert copied.should_retry(Outcome(503, headers={"X-Wait-Ms": "250"}), 1).delay == 0.25
+    assert copied.should_retry(Outcome(503, headers={"Retry-After": "60"}), 1).delay == 5
+    assert not copied.should_retry(Outcome(503), 3).retry
+    assert not copied.should_retry(Outcome(cause=Cause.CONNECT), 2).retry

@@ -15,6 +15,7 @@ such as (B3) or (T5) point into the project's docs/semantics.md, where each rule
 
 from . import _abi
 from ._sinks import Sink
+from .attempt import Attempt, Redirect
 from .attempt_request import AttemptRequest
 from .call import Call, CancelSwitch
 from .client import Client, ClientStats
@@ -76,7 +77,7 @@ from .event import Event
 from .loop import RetryLoop
 from .outcome import Outcome, Request
 from .progress import Progress
-from .response import Attempt, Redirect, Response, ResponseHeaders
+from .response import Response, ResponseHeaders
 from .strategy import RetryStrategy
 from .stream import Stream
 from .timeout import Timeout

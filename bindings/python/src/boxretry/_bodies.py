@@ -32,6 +32,7 @@ class Source(Protocol):
 
     def read(self, capacity: int) -> bytes | Pause:
         """At most so many bytes; none: that was all."""
+        ...
 
     def rewind(self) -> None:
         """Goes back to the first byte."""
@@ -118,7 +119,7 @@ class MemoryBody(Body):
             self._length = len(data)
         else:
             # It holds the buffer, so that a bytearray cannot be resized meanwhile.
-            self._length = view.nbytes
+            self._length = memoryview(data).nbytes
             self._pointer = (c_char * self._length).from_buffer(data)
 
     def fill(self, struct: Any, token: int) -> None:
@@ -223,7 +224,8 @@ def _file(name: Text, value: Any) -> _Part:
         value = (None, value)
     if not 2 <= len(value) <= 4:
         raise TypeError(f"files: a tuple has a name, content, and perhaps type and headers, not {len(value)} items")
-    file_name, content, content_type, headers = (*value, None, None)[:4]
+    parts: tuple[Any, ...] = (*value, None, None)
+    file_name, content, content_type, headers = parts[:4]
     told: dict[str, Any] = {"content_type": content_type, "headers": () if headers is None else headers}
     if isinstance(content, (str, os.PathLike)):
         return _Part(name, file_name=file_name, path=content, **told)
@@ -273,7 +275,7 @@ def _body_of(data: Any) -> Body:
     if isinstance(data, Iterable):
         return CallbackBody(IteratorSource(None, lambda: data))
     if callable(data):
-        return CallbackBody(IteratorSource(None, data))
+        return CallbackBody(IteratorSource(None, data))  # pyright: ignore[reportArgumentType]
     raise TypeError(f"data: must be str, bytes, a file, an iterator or what makes one, not {type(data).__name__}")
 
 

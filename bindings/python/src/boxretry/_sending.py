@@ -4,37 +4,41 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from ctypes import pointer
-from typing import Any, Callable, SupportsIndex, Union
+from typing import Any, Callable, SupportsIndex
 from urllib.parse import urlencode
 
 from . import _abi
 from ._arguments import UINT64, Real, Text, deadline_ms, integer, new, text
-from ._bodies import MemoryBody, Path, body_of
+from ._bodies import Body, MemoryBody, Path, body_of
 from ._callbacks import before_attempt_of_request, complete_callback, progress_callback
 from ._handle import Handle
 from ._sinks import Sink, file_sink_struct, sink_of, sink_struct
 from .attempt_request import AttemptRequest
 from .call import CancelSwitch
-from .custom import CustomRetryStrategy, custom_handle
+from .custom import AsyncCustomRetryStrategy, CustomRetryStrategy, custom_handle
 from .enums import HTTPVersion, RetrySafety, Switch
 from .errors import InvalidArgumentError
-from .outcome import HeaderArray, Headers, Request
+from .options import Params, Strategy
+from .outcome import HeaderArray, Headers, Request, header_pairs
 from .progress import Progress
 from .strategy import RetryStrategy
 from .timeout import Timeout, timeouts_struct
 from .watched import Watched
 
-Strategy = Union[RetryStrategy, CustomRetryStrategy]
-#: What stands behind the question mark: names with a value or several ones each, or pairs.
-Params = Union[Mapping[str, Any], Iterable[tuple[str, Any]]]
-
 #: What the header says of a client's `max_redirects`.
 _MAX_REDIRECTS = 20
 
+_NO_BODY = Body()
+
 # A request with all defaults, to be copied: faster than to fill in another one.
 _DEFAULTS = bytes(new(_abi.Request, _abi.boxretry_request_init))
+_copy = _abi.Request.from_buffer_copy
+
+_METHODS: dict[Text, bytes] = {
+    method: method.encode() for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+}
 
 
 class Sending:
@@ -45,6 +49,8 @@ class Sending:
         method: Text,
         url: Text,
         is_watched: bool,
+        make_watched: Callable[[Request], Watched] = Watched,
+        /,
         *,
         headers: Headers | None = None,
         params: Params | None = None,
@@ -71,21 +77,25 @@ class Sending:
         user_data: object = None,
     ) -> None:
         """See `Client.request()`. `is_watched`: the client has a custom strategy, an `on_event` or a hook."""
-        self.struct = struct = _abi.Request.from_buffer_copy(_DEFAULTS)
+        # Not a line here is without need: it is paid for with each request.
+        self.struct = struct = _copy(_DEFAULTS)
         if params is not None:
             url = _with_params(url, params)
         if json is not None:
             if data is not None or files is not None:
                 raise TypeError("data, json, files: json goes with none of the others")
             data, headers = _json_body(json), _with_json_type(headers)
-        struct.method = text(method, "method")
+        struct.method = _METHODS.get(method) or text(method, "method")
         struct.url = text(url, "url")
         if headers is not None:
             array = HeaderArray()
             struct.header_count = array.fill(headers, "headers")
             struct.headers = array.pointer
-        self.body = body = body_of(data, files, data_length)
-        own_sink = sink_of(sink)
+        body = _NO_BODY
+        if not (data is files is data_length is None):
+            body = body_of(data, files, data_length)
+        self.body = body
+        own_sink = None if sink is None else sink_of(sink)
         if to_file is not None and own_sink is not None:
             raise TypeError("to_file, sink: only one of them may be given")
         if timeout is not None:
@@ -95,7 +105,7 @@ class Sending:
         if strategy is not None:
             self._strategy = strategy_handle(strategy)
             struct.strategy = self._strategy.pointer
-            is_watched = is_watched or isinstance(strategy, CustomRetryStrategy)
+            is_watched = is_watched or is_custom(strategy)
         if cancel is not None:
             if not isinstance(cancel, CancelSwitch):
                 raise TypeError(f"cancel: must be a CancelSwitch, not {type(cancel).__name__}")
@@ -107,25 +117,27 @@ class Sending:
             struct.retry_safety = integer(retry_safety, "retry_safety")
         if idempotency_key is not None and idempotency_key is not False:
             struct.idempotency_key = _idempotency_key(idempotency_key)
-        struct.max_redirects = redirects(follow_redirects, max_redirects)
-        struct.compression = switch(compression, "compression")
-        struct.http_version = integer(http_version, "http_version")
+        if not (follow_redirects is max_redirects is None):
+            struct.max_redirects = redirects(follow_redirects, max_redirects)
+        if compression is not None:
+            struct.compression = switch(compression, "compression")
+        if http_version:
+            struct.http_version = integer(http_version, "http_version")
         self.watched: Watched | None = None
-        callbacks = (body.source, own_sink, on_progress, before_attempt)
-        if is_watched or any(each is not None for each in callbacks):
+        has_callback = not (body.source is None and own_sink is None and on_progress is None and before_attempt is None)
+        if is_watched or has_callback:
             told = () if headers is None else headers
-            self.watched = Watched(Request(method, url, told, body.content, retry_safety, user_data))
+            self.watched = make_watched(Request(method, url, told, body.content, retry_safety, user_data))
             struct.user_pointer = self.watched.token
-        self._tell(on_progress, before_attempt, own_sink)
-        body.fill(struct, struct.user_pointer or 0)
+            self._tell(self.watched, on_progress, before_attempt, own_sink)
+        if body is not _NO_BODY:
+            body.fill(struct, struct.user_pointer or 0)
         if to_file is not None:
             struct.sink = pointer(file_sink_struct(to_file, resume))
 
-    def _tell(self, on_progress: Any, before_attempt: Any, sink: Sink | None) -> None:
+    def _tell(self, watched: Watched, on_progress: Any, before_attempt: Any, sink: Sink | None) -> None:
         """Enters the callbacks."""
-        struct, watched = self.struct, self.watched
-        if watched is None:
-            return
+        struct = self.struct
         watched.source = self.body.source
         if sink is not None:
             watched.sink = sink
@@ -146,13 +158,19 @@ class Sending:
     def lend(self) -> bool:
         """Whether the body is lent to the library, and so must be kept until the call has ended."""
         is_lent = isinstance(self.body, MemoryBody) and self.body.is_worth_lending
-        self.struct.body_is_borrowed = is_lent
+        if is_lent:
+            self.struct.body_is_borrowed = True
         return is_lent
+
+
+def is_custom(strategy: object) -> bool:
+    """Whether the strategy is Python code that is called back."""
+    return isinstance(strategy, (CustomRetryStrategy, AsyncCustomRetryStrategy))
 
 
 def strategy_handle(strategy: Strategy) -> Handle:
     """The handle by which a client knows a strategy."""
-    if isinstance(strategy, CustomRetryStrategy):
+    if isinstance(strategy, (CustomRetryStrategy, AsyncCustomRetryStrategy)):
         return custom_handle(strategy, for_client=True)
     if isinstance(strategy, RetryStrategy):
         return strategy._open_handle()
@@ -218,17 +236,17 @@ def _json_body(value: Any) -> bytes:
 
 
 def _with_json_type(headers: Headers | None) -> Headers:
-    pairs: Any = () if headers is None else headers.items() if hasattr(headers, "items") else headers
-    pairs = list(pairs)
+    pairs = [] if headers is None else list(header_pairs(headers))
     if any(text(name, "headers").lower() == b"content-type" for name, _ in pairs):
-        return pairs  # type: ignore[no-any-return]
+        return pairs
     return [*pairs, ("Content-Type", "application/json")]
 
 
 def _with_params(url: Text, params: Params) -> str:
     address = url if isinstance(url, str) else url.decode("utf-8", "surrogateescape")
     address, hash_sign, fragment = address.partition("#")
-    query = urlencode(params if isinstance(params, Mapping) else list(params), doseq=True)
+    pairs: Any = params if isinstance(params, Mapping) else list(params)
+    query = urlencode(pairs, doseq=True)
     if query:
         address += ("&" if "?" in address else "?") + query
     return address + hash_sign + fragment

@@ -10,16 +10,16 @@ import time
 from typing import Callable
 
 from . import _abi
-from ._arguments import Real, real
+from ._arguments import Real, Text, real
 from ._handle import Handle, HandleOwner, new_handle
 from .enums import Error
 from .errors import ClosedError, InvalidArgumentError, check
-from .response import Response, response_of_call
+from .response import Response, log_call, response_of_call
 from .watched import Watched
 
 #: How long the main thread waits at a stretch. Only it runs signal handlers, and not while it waits in the library: so
 #: this is how late Ctrl-C may come.
-_SLICE_MS = 100
+SLICE_MS = 100
 
 
 class CancelSwitch(HandleOwner):
@@ -40,8 +40,9 @@ class Call:
     A call that nobody refers to any more is cancelled.
     """
 
-    def __init__(self, handle: Handle, watched: Watched | None) -> None:
+    def __init__(self, handle: Handle, watched: Watched | None, method: Text) -> None:
         self._handle = handle
+        self._method = method
         self._watched = watched
         self._taking = threading.Lock()
         self._result: Handle | None = None
@@ -76,12 +77,14 @@ class Call:
         `on_progress` raised, to whoever asks first; and what `wait()` raises.
         """
         self.wait(timeout)
-        if self._watched is not None:
-            self._watched.raise_exception()
         with self._taking:
             if self._result is None:
                 pointer = _abi.boxretry_call_take_response(self._handle.pointer)
                 self._result = Handle(pointer, _abi.boxretry_response_free)
+                log_call(self._result, self._method)
+        if self._watched is not None:
+            self._watched.raise_exception()
+        with self._taking:
             if self._response is None:
                 # An exception is made anew each time: one that was kept would refer to the frames it went through, and
                 # so to this call.
@@ -112,7 +115,7 @@ def wait_in_slices(wait: Callable[[int], int], timeout: Real | None) -> None:
 
     Raises what the function answers, WaitTimeoutError too.
     """
-    slice_ms = _SLICE_MS if threading.current_thread() is threading.main_thread() else _abi.NO_TIMEOUT
+    slice_ms = SLICE_MS if threading.current_thread() is threading.main_thread() else _abi.NO_TIMEOUT
     limit = None if timeout is None else real(timeout, "timeout")
     if limit is None or limit > threading.TIMEOUT_MAX:
         while (status := wait(slice_ms)) == Error.WAIT_TIMEOUT:

@@ -7,10 +7,10 @@ import contextlib
 import threading
 import weakref
 from collections.abc import Iterable
-from ctypes import byref, c_char_p, c_void_p, pointer
+from ctypes import byref, c_char_p, pointer
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Callable, SupportsIndex
+from typing import TYPE_CHECKING, Any, Callable, SupportsIndex
 
 from . import _abi
 from ._arguments import INT32, UINT64, Real, Text, integer, new, text
@@ -18,16 +18,19 @@ from ._bodies import Path, path_bytes
 from ._callbacks import before_attempt_of_client
 from ._certificates import default_ca_file
 from ._handle import Handle, HandleOwner, new_handle
-from ._sending import Sending, Strategy, called, deadline_or_none_ms, positive, redirects, strategy_handle, switch
+from ._sending import Sending, called, deadline_or_none_ms, is_custom, positive, redirects, strategy_handle, switch
 from .attempt_request import AttemptRequest
-from .call import Call, end_and_free, wait_in_slices
-from .custom import CustomRetryStrategy
+from .call import SLICE_MS, Call, end_and_free, wait_in_slices
 from .enums import Error, HTTPVersion, Preset, Proxy
 from .errors import BoxRetryError, ClosedError, check
 from .event import Event, Listener, on_event_callback
-from .response import Response, response_of_call
+from .options import RequestArguments, Strategy
+from .response import Response, log_call, response_of_call
 from .stream import Stream
 from .timeout import Timeout, timeouts_struct
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @dataclass(frozen=True)
@@ -167,7 +170,7 @@ class Client(HandleOwner):
         if before_attempt is not None:
             hook = Listener(called(before_attempt, "before_attempt"))
             options.before_attempt, options.before_attempt_context = before_attempt_of_client, hook.token
-        self._is_watched = not (listener is hook is None) or isinstance(strategy, CustomRetryStrategy)
+        self._is_watched = not (listener is hook is None) or is_custom(strategy)
         self._handle = new_handle(
             _abi.boxretry_client_new,
             byref(options),
@@ -176,7 +179,7 @@ class Client(HandleOwner):
         )
         _open_clients.add(self)
 
-    def request(self, method: Text, url: Text, **arguments: Any) -> Response:
+    def request(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """Sends a request, retries it as the strategy says, and waits for the response, whatever its status.
 
         headers: a mapping, or pairs of a name and a value.
@@ -218,77 +221,62 @@ class Client(HandleOwner):
         """
         handle = self._open_handle()
         sending = Sending(method, url, self._is_watched, **arguments)
-        # In boxretry_client_perform() the thread drives its call itself, which takes a quarter of the processor's time.
-        # But the main thread has to come back now and then to run signal handlers.
+        # In boxretry_client_perform() the thread drives its call itself, which takes less than half the time. But the
+        # main thread has to come back now and then to run signal handlers.
         if threading.current_thread() is threading.main_thread():
-            call = self._submit(sending)
-            try:
-                return call.response()
-            except BaseException:
-                call.cancel()  # Does nothing if it has ended.
-                raise
-        sending.lend()
-        out = c_void_p()
-        check(_abi.boxretry_client_perform(handle.pointer, byref(sending.struct), byref(out)))
-        assert out.value is not None
-        result = Handle(out.value, _abi.boxretry_response_free)
+            result = _perform_in_slices(handle, sending)
+        else:
+            sending.lend()
+            result = new_handle(
+                _abi.boxretry_client_perform, handle.pointer, byref(sending.struct), free=_abi.boxretry_response_free
+            )
+        log_call(result, method)
         if sending.watched is not None:
             sending.watched.raise_exception()
         return response_of_call(result)
 
-    def submit(self, method: Text, url: Text, **arguments: Any) -> Call:
+    def submit(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Call:
         """Starts to send a request, and returns at once; the arguments are those of `request()`.
 
         Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError: nothing was sent.
         """
-        return self._submit(Sending(method, url, self._is_watched, **arguments))
+        return self._submit(method, Sending(method, url, self._is_watched, **arguments))
 
-    def stream(self, method: Text, url: Text, **arguments: Any) -> Stream:
+    def stream(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Stream:
         """Sends a request whose response is read while it comes: `with client.stream("GET", url) as stream:`.
 
         The arguments are those of `request()`, but for `to_file` and `sink`.
         """
-        return Stream(self._submit, method, url, self._is_watched, arguments)
+        return Stream(partial(self._submit, method), method, url, self._is_watched, arguments)
 
-    def _submit(self, sending: Sending) -> Call:
-        handle = self._open_handle()
-        free = _abi.boxretry_call_free
-        if sending.lend():
-            free = partial(end_and_free, sending.body)
-        call = new_handle(
-            _abi.boxretry_client_submit,
-            handle.pointer,
-            byref(sending.struct),
-            free=free,
-            keeps=(handle, sending),
-        )
-        return Call(call, sending.watched)
+    def _submit(self, method: Text, sending: Sending) -> Call:
+        return Call(_submit(self._open_handle(), sending), sending.watched, method)
 
-    def get(self, url: Text, **arguments: Any) -> Response:
+    def get(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A GET; the arguments are those of `request()`, here and in the next six."""
         return self.request("GET", url, **arguments)
 
-    def post(self, url: Text, **arguments: Any) -> Response:
+    def post(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A POST."""
         return self.request("POST", url, **arguments)
 
-    def put(self, url: Text, **arguments: Any) -> Response:
+    def put(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A PUT."""
         return self.request("PUT", url, **arguments)
 
-    def patch(self, url: Text, **arguments: Any) -> Response:
+    def patch(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A PATCH."""
         return self.request("PATCH", url, **arguments)
 
-    def delete(self, url: Text, **arguments: Any) -> Response:
+    def delete(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A DELETE."""
         return self.request("DELETE", url, **arguments)
 
-    def head(self, url: Text, **arguments: Any) -> Response:
+    def head(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A HEAD."""
         return self.request("HEAD", url, **arguments)
 
-    def options(self, url: Text, **arguments: Any) -> Response:
+    def options(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """An OPTIONS."""
         return self.request("OPTIONS", url, **arguments)
 
@@ -321,13 +309,35 @@ class Client(HandleOwner):
 
 
 def _set_certificate(options: Any, cert: Any) -> None:
-    parts = cert if isinstance(cert, tuple) else (cert,)
+    parts: tuple[Any, ...] = cert if isinstance(cert, tuple) else (cert,)
     if not 1 <= len(parts) <= 3:
         raise TypeError(f"cert: must be a path, or a certificate, a key and perhaps a password, not {len(parts)} items")
-    certificate, key, password = (*parts, None, None)[:3]
+    parts += (None, None)
+    certificate, key, password = parts[:3]
     options.client_certificate = path_bytes(certificate, "cert")
     options.client_key = None if key is None else path_bytes(key, "cert")
     options.client_key_password = None if password is None else text(password, "cert")
+
+
+def _submit(client: Handle, sending: Sending) -> Handle:
+    free = partial(end_and_free, sending.body) if sending.lend() else _abi.boxretry_call_free
+    return new_handle(
+        _abi.boxretry_client_submit, client.pointer, byref(sending.struct), free=free, keeps=(client, sending)
+    )
+
+
+def _perform_in_slices(client: Handle, sending: Sending) -> Handle:
+    """What boxretry_client_perform() does, for the main thread."""
+    call = _submit(client, sending)
+    pointer = call.pointer
+    try:
+        while (status := _abi.boxretry_call_wait(pointer, SLICE_MS)) == Error.WAIT_TIMEOUT:
+            pass
+        check(status)
+    except BaseException:
+        _abi.boxretry_call_cancel(pointer)  # Its traceback may keep the call for long.
+        raise
+    return Handle(_abi.boxretry_call_take_response(pointer), _abi.boxretry_response_free)
 
 
 #: How many seconds the calls of a client have to end when the interpreter does.

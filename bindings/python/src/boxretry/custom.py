@@ -7,8 +7,9 @@ import math
 import threading
 import weakref
 from abc import ABC, abstractmethod
+from collections.abc import Coroutine
 from ctypes import byref
-from typing import Any
+from typing import Any, Union
 
 from . import _abi
 from ._arguments import integer, new, real
@@ -17,7 +18,7 @@ from .enums import Action
 from .errors import InvalidArgumentError
 from .outcome import Outcome, Request, outcome_from_struct, request_of_loop
 from .strategy import RetryStrategy
-from .watched import find_watched
+from .watched import Watched, find_watched
 
 
 class CustomRetryStrategy(ABC):
@@ -54,12 +55,30 @@ class CustomRetryStrategy(ABC):
         return RetryStrategy().retry_after(outcome, attempt_number)
 
 
+class AsyncCustomRetryStrategy(ABC):
+    """As `CustomRetryStrategy`, with coroutines, for a `boxretry.aio.AsyncClient`.
+
+    They run on the event loop of the task that waits for the call, and are cancelled with it. A thread of the library
+    waits meanwhile: it is the strategy that may take its time, not many thousands of calls in theirs at once.
+    """
+
+    @abstractmethod
+    async def should_retry(self, outcome: Outcome, attempt_number: int) -> bool | Action:
+        """As `CustomRetryStrategy.should_retry()`."""
+
+    async def retry_after(self, outcome: Outcome, attempt_number: int) -> float:
+        """As `CustomRetryStrategy.retry_after()`."""
+        return RetryStrategy().retry_after(outcome, attempt_number)
+
+
+AnyCustomStrategy = Union[CustomRetryStrategy, AsyncCustomRetryStrategy]
+
 # Who owns what: the library gets no reference to a strategy, only its id() as the context of the callbacks, and finds
 # the strategy here. It is the handle of the loop, the client or the call that keeps the strategy. So all references are
 # Python's own, which the garbage collector sees: a strategy that refers to its own loop is collected with it. With
 # `context_free` to end a reference of the library's it would not be, and the library would have to call Python from
 # whichever thread ends the last use, at whatever moment, the end of the interpreter included.
-_strategies: weakref.WeakValueDictionary[int, CustomRetryStrategy] = weakref.WeakValueDictionary()
+_strategies: weakref.WeakValueDictionary[int, AnyCustomStrategy] = weakref.WeakValueDictionary()
 
 
 class _Raised(threading.local):
@@ -111,7 +130,7 @@ def _should_retry_for_client(context: int, outcome: Any, attempt_number: int, ac
     try:
         watched = find_watched(outcome.contents.request.contents.user_pointer)
         if watched is not None:
-            action_out[0] = _action(context, outcome, attempt_number, watched.request)
+            action_out[0] = _action(context, outcome, attempt_number, watched.request, watched)
     except BaseException as exception:
         action_out[0] = _abi.ACTION_UNANSWERED
         if watched is not None:
@@ -123,28 +142,37 @@ def _retry_after_for_client(context: int, outcome: Any, attempt_number: int, del
     try:
         watched = find_watched(outcome.contents.request.contents.user_pointer)
         if watched is not None:
-            delay_out[0] = _delay(context, outcome, attempt_number, watched.request)
+            delay_out[0] = _delay(context, outcome, attempt_number, watched.request, watched)
     except BaseException as exception:
         delay_out[0] = _abi.DELAY_UNANSWERED
         if watched is not None:
             watched.exception = exception
 
 
-def _action(context: int, outcome: Any, attempt_number: int, request: Request | None) -> int:
+def _action(
+    context: int, outcome: Any, attempt_number: int, request: Request | None, watched: Watched | None = None
+) -> int:
     told = outcome_from_struct(outcome.contents, request)
-    action = _strategies[context].should_retry(told, attempt_number)
+    action = _awaited(_strategies[context].should_retry(told, attempt_number), watched)
     if not isinstance(action, (bool, Action)):
         raise TypeError(f"should_retry() must return a bool or an Action, not {type(action).__name__}")
     return integer(action, "what should_retry() returned")
 
 
-def _delay(context: int, outcome: Any, attempt_number: int, request: Request | None) -> float:
+def _delay(
+    context: int, outcome: Any, attempt_number: int, request: Request | None, watched: Watched | None = None
+) -> float:
     told = outcome_from_struct(outcome.contents, request)
-    delay: Any = _strategies[context].retry_after(told, attempt_number)
+    delay = _awaited(_strategies[context].retry_after(told, attempt_number), watched)
     try:
         return real(delay, "what retry_after() returned")
     except InvalidArgumentError:  # More than a float can hold: what is too large saturates (B9).
         return math.inf if delay > 0 else -math.inf
+
+
+def _awaited(answer: Any, watched: Watched | None) -> Any:
+    """What a strategy has answered, be it by a coroutine."""
+    return watched.run(answer) if watched is not None and isinstance(answer, Coroutine) else answer
 
 
 _FOR_LOOPS = _abi.ShouldRetryCallback(_should_retry), _abi.RetryAfterCallback(_retry_after)
@@ -156,13 +184,13 @@ for _callback in (*_FOR_LOOPS, *_FOR_CLIENTS):
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(_callback))
 
 
-def custom_handle(strategy: CustomRetryStrategy, *, for_client: bool = False) -> Handle:
+def custom_handle(strategy: AnyCustomStrategy, *, for_client: bool = False) -> Handle:
     """A handle for the strategy, which keeps it."""
     should_retry, retry_after = _FOR_CLIENTS if for_client else _FOR_LOOPS
     callbacks = new(_abi.StrategyCallbacks, _abi.boxretry_strategy_callbacks_init)
     callbacks.context = id(strategy)
     callbacks.should_retry = should_retry
-    if type(strategy).retry_after is not CustomRetryStrategy.retry_after:
+    if type(strategy).retry_after not in (CustomRetryStrategy.retry_after, AsyncCustomRetryStrategy.retry_after):
         callbacks.retry_after = retry_after
     _strategies[id(strategy)] = strategy
     return new_handle(

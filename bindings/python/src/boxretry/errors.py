@@ -8,7 +8,8 @@ from . import _abi
 from .enums import Error
 
 if TYPE_CHECKING:
-    from .response import Attempt, Redirect, Response
+    from .attempt import Attempt, Redirect
+    from .response import Response
 
 
 class BoxRetryError(Exception):
@@ -229,7 +230,7 @@ class HTTPStatusError(BoxRetryError):
     """Raised by `Response.raise_for_status()`: the call has a response, and its status is no success."""
 
     error = Error.OK
-    response: Response
+    response: Response  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 CLASSES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from ctypes import POINTER, c_char_p, c_void_p, cast, pointer, py_object
 from dataclasses import dataclass
-from typing import Any, Protocol, Union
+from typing import Any, Callable, Protocol, Union
 
 from . import _abi
 from ._arguments import Text, decoded, integer, new, text
@@ -20,6 +20,12 @@ class _HasItems(Protocol):
     """A mapping, or what else HTTP packages have for headers."""
 
     def items(self) -> Iterable[tuple[Text, Text]]: ...
+
+
+def header_pairs(headers: Headers) -> Iterable[tuple[Text, Text]]:
+    """The header lines one by one, whatever they are in."""
+    items: Callable[[], Iterable[tuple[Text, Text]]] | None = getattr(headers, "items", None)
+    return headers if items is None else items()  # type: ignore[return-value]  # What has no items() is iterable.
 
 
 @dataclass
@@ -78,8 +84,7 @@ class HeaderArray:
     def fill(self, headers: Headers, argument: str) -> int:
         """Takes the headers, and answers how many there are."""
         strings: list[Any] = []
-        pairs: Any = headers.items() if hasattr(headers, "items") else headers
-        for name, value in pairs:
+        for name, value in header_pairs(headers):
             strings.append(text(name, argument))
             strings.append(text(value, argument))
         if len(strings) > self._capacity:

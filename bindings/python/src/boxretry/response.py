@@ -3,77 +3,20 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Mapping
 from ctypes import byref, c_size_t, string_at
-from dataclasses import dataclass
 from email.message import Message
 from typing import Any
 
 from . import _abi
-from ._arguments import decoded, new
+from ._arguments import Text, decoded
 from ._handle import Handle
-from .enums import Action, Cause, DelaySource, Error, Reason
+from .attempt import Attempt, Redirect, attempts_of_call, redirects_of_call
+from .attempt_log import log_attempts, logger
+from .enums import Error
 from .errors import BoxRetryError, ForkedError, HTTPStatusError, check, exception_of
 from .watched import find_watched
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One attempt of a call: how it ended, and what was decided."""
-
-    #: From 1.
-    number: int
-    #: From 1; 0 if the attempt ended in a response.
-    exception_number: int
-    #: 0: a network exception.
-    status: int
-    cause: Cause
-    action: Action
-    #: None: the call ended before anybody was asked.
-    reason: Reason | None
-    #: Seconds before the next attempt.
-    delay: float
-    delay_source: DelaySource
-    #: Times that it was sent again at once, since the connection was dead (B13).
-    reconnects: int
-    #: Milliseconds since the call began.
-    started_ms: float
-    ended_ms: float
-    #: Seconds that the server asked for; None if it said nothing usable.
-    retry_after: float | None
-    #: libcurl's own code of a failure, or 0, and what libcurl calls it, or "".
-    curl_code: int
-    curl_text: str
-    #: That were followed within the attempt; see `Response.redirects`.
-    redirects: int
-    #: Of the response: 10, 11, 20; 0: there was none.
-    http_version: int
-    #: Bytes that a resumed download had before, and kept; 0: it began at the start.
-    resumed_from: int
-    #: Of the last sending's body, and of its response's; as they went over the line.
-    bytes_sent: int
-    bytes_received: int
-    #: Milliseconds from the last sending's start until the name is known; None: it did not come so far, here and in the
-    #: next three.
-    lookup_ms: float | None
-    #: Until the connection stands; 0 for one that was there.
-    connect_ms: float | None
-    #: Until the TLS handshake is done; 0 without one.
-    tls_ms: float | None
-    #: Until the first byte of the response.
-    first_byte_ms: float | None
-
-
-@dataclass(frozen=True)
-class Redirect:
-    """A redirect that was followed."""
-
-    #: The attempt within which it was, from 1.
-    attempt_number: int
-    #: 301, 302, 303, 307 or 308.
-    status: int
-    #: Where it led.
-    url: str
 
 
 class ResponseHeaders(Mapping[str, str]):
@@ -109,16 +52,33 @@ class ResponseHeaders(Mapping[str, str]):
 class Response:
     """The response of a call, whatever its status. Its parts are fetched from the library when they are asked for.
 
-    In a child of os.fork(), what was not asked for before raises ForkedError.
+    In a child of os.fork(), what was not asked for before raises ForkedError. Copies and pickles have all parts.
     """
 
+    __slots__ = (
+        "__weakref__",
+        "_attempts",
+        "_content",
+        "_content_is_cut_off",
+        "_handle",
+        "_headers",
+        "_redirects",
+        "_sink_length",
+        "_url",
+        "status",
+    )
+
     def __init__(self, handle: Handle) -> None:
-        self._handle = handle
+        self._handle: Handle | None = handle
         #: 100 to 999.
         self.status: int = _abi.boxretry_response_status(handle.pointer)
         self._content: bytes | None = None
         self._headers: ResponseHeaders | None = None
         self._attempts: list[Attempt] | None = None
+        self._url: str | None = None
+        self._content_is_cut_off: bool | None = None
+        self._sink_length: int | None = None
+        self._redirects: list[Redirect] | None = None
 
     @property
     def ok(self) -> bool:
@@ -151,7 +111,9 @@ class Response:
     @property
     def content_is_cut_off(self) -> bool:
         """There was more than `error_body_limit` (B15)."""
-        return bool(_abi.boxretry_response_body_is_cut_off(self._pointer()))
+        if self._content_is_cut_off is None:
+            self._content_is_cut_off = bool(_abi.boxretry_response_body_is_cut_off(self._pointer()))
+        return self._content_is_cut_off
 
     @property
     def headers(self) -> ResponseHeaders:
@@ -167,24 +129,30 @@ class Response:
     @property
     def url(self) -> str:
         """The URL that was fetched: the last one, if there were redirects."""
-        return decoded(_abi.boxretry_response_url(self._pointer()))
+        if self._url is None:
+            self._url = decoded(_abi.boxretry_response_url(self._pointer()))
+        return self._url
 
     @property
     def sink_length(self) -> int:
         """How many bytes of the body the file or the sink has taken. 0 without one."""
-        length: int = _abi.boxretry_response_sink_length(self._pointer())
-        return length
+        if self._sink_length is None:
+            length: int = _abi.boxretry_response_sink_length(self._pointer())
+            self._sink_length = length
+        return self._sink_length
 
     @property
     def redirects(self) -> list[Redirect]:
         """The redirects that were followed, of all attempts, in order."""
-        return _redirects(self._pointer())
+        if self._redirects is None:
+            self._redirects = redirects_of_call(self._pointer())
+        return self._redirects
 
     @property
     def attempts(self) -> list[Attempt]:
         """Every attempt of the call, in order; the last one led to this response."""
         if self._attempts is None:
-            self._attempts = _attempts(self._pointer())
+            self._attempts = attempts_of_call(self._pointer())
         return self._attempts
 
     def raise_for_status(self) -> Response:
@@ -196,6 +164,7 @@ class Response:
         raise error
 
     def _pointer(self) -> int:
+        assert self._handle is not None  # A copy has all its parts.
         # A function that does not answer with an error answers with nothing where it may not look.
         if _abi.boxretry_response_error(self._handle.pointer) == Error.INVALID_ARGUMENT:
             raise ForkedError("Response: was made before os.fork(), in the parent process")
@@ -205,8 +174,41 @@ class Response:
         return f"<Response {self.status}>"
 
     def __reduce__(self) -> Any:
-        """Refuses to be copied or pickled: two would free the same handle."""
-        raise TypeError("Response objects can be neither copied nor pickled")
+        """All parts, without the handle. Raises ForkedError."""
+        return _response_of_parts, (
+            self.status,
+            self.content,
+            self.headers.pairs,
+            self.attempts,
+            self.url,
+            self.content_is_cut_off,
+            self.sink_length,
+            self.redirects,
+        )
+
+
+def _response_of_parts(
+    status: int,
+    content: bytes,
+    pairs: list[tuple[str, str]],
+    attempts: list[Attempt],
+    url: str,
+    is_cut_off: bool,
+    sink_length: int,
+    redirects: list[Redirect],
+) -> Response:
+    response = Response.__new__(Response)
+    response._handle, response.status, response._content = None, status, content
+    response._headers, response._attempts = ResponseHeaders(pairs), attempts
+    response._url, response._content_is_cut_off = url, is_cut_off
+    response._sink_length, response._redirects = sink_length, redirects
+    return response
+
+
+def log_call(handle: Handle, method: Text) -> None:
+    """Logs the attempts in a boxretry_response, if the log is to have them."""
+    if logger.isEnabledFor(logging.INFO):
+        log_attempts(method, decoded(_abi.boxretry_response_url(handle.pointer)), attempts_of_call(handle.pointer))
 
 
 def response_of_call(handle: Handle) -> Response:
@@ -222,56 +224,8 @@ def response_of_call(handle: Handle) -> Response:
     return Response(handle)
 
 
-def _attempts(pointer: int) -> list[Attempt]:
-    attempts, struct = [], new(_abi.Attempt, _abi.boxretry_attempt_init)
-    for index in range(_abi.boxretry_response_attempt_count(pointer)):
-        check(_abi.boxretry_response_attempt(pointer, index, byref(struct)))
-        attempts.append(_attempt_from_struct(struct))
-    return attempts
-
-
-def _attempt_from_struct(struct: Any) -> Attempt:
-    return Attempt(
-        number=struct.number,
-        exception_number=struct.exception_number,
-        status=struct.status,
-        cause=Cause(struct.cause),
-        action=Action(struct.action),
-        reason=None if struct.reason < 0 else Reason(struct.reason),
-        delay=struct.delay,
-        delay_source=DelaySource(struct.delay_source),
-        reconnects=struct.reconnects,
-        started_ms=struct.started_ms,
-        ended_ms=struct.ended_ms,
-        retry_after=_known(struct.retry_after),
-        curl_code=struct.curl_code,
-        curl_text=decoded(struct.curl_text),
-        redirects=struct.redirects,
-        http_version=struct.http_version,
-        resumed_from=struct.resumed_from,
-        bytes_sent=struct.bytes_sent,
-        bytes_received=struct.bytes_received,
-        lookup_ms=_known(struct.lookup_ms),
-        connect_ms=_known(struct.connect_ms),
-        tls_ms=_known(struct.tls_ms),
-        first_byte_ms=_known(struct.first_byte_ms),
-    )
-
-
-def _known(number: float) -> float | None:
-    return None if number < 0 else number
-
-
-def _redirects(pointer: int) -> list[Redirect]:
-    redirects, struct = [], new(_abi.Redirect, _abi.boxretry_redirect_init)
-    for index in range(_abi.boxretry_response_redirect_count(pointer)):
-        check(_abi.boxretry_response_redirect(pointer, index, byref(struct)))
-        redirects.append(Redirect(struct.attempt_number, struct.status, decoded(struct.url)))
-    return redirects
-
-
 def _exception_of_call(handle: Handle, error: Error) -> BoxRetryError:
-    attempts = _attempts(handle.pointer)
+    attempts = attempts_of_call(handle.pointer)
     detail = f"{error.text} (after {_counted(len(attempts))}"
     if attempts and attempts[-1].curl_text:
         detail += f"; libcurl: {attempts[-1].curl_text}"
@@ -279,7 +233,7 @@ def _exception_of_call(handle: Handle, error: Error) -> BoxRetryError:
     exception.attempts = attempts
     if _abi.boxretry_response_status(handle.pointer):
         exception.response = Response(handle)
-    exception.redirects = _redirects(handle.pointer)
+    exception.redirects = redirects_of_call(handle.pointer)
     return exception
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from ctypes import byref, c_double
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from . import _abi
 from ._arguments import Real, integer, new, real, text
@@ -57,6 +57,18 @@ class RetryStrategy(HandleOwner):
 
         Raises InvalidArgumentError.
         """
+        #: What a copy is made with.
+        self._settings = {
+            "max_attempts": max_attempts,
+            "retry_base_interval": retry_base_interval,
+            "retry_randomization_factor": retry_randomization_factor,
+            "max_retries_on_exception": max_retries_on_exception,
+            "backoff_cap": backoff_cap,
+            "retry_after_cap": retry_after_cap,
+            "retry_after_over_cap": retry_after_over_cap,
+            "retry_unsafe_methods": retry_unsafe_methods,
+            "delay_headers": delay_headers and dict(delay_headers),
+        }
         options = new(_abi.RetryOptions, _abi.boxretry_retry_options_init)
         options.max_attempts = integer(max_attempts, "max_attempts")
         options.retry_base_interval = real(retry_base_interval, "retry_base_interval")
@@ -75,6 +87,10 @@ class RetryStrategy(HandleOwner):
         options.delay_headers = (_abi.DelayHeader * len(units))(*units)
         options.delay_header_count = len(units)
         self._handle = new_handle(_abi.boxretry_strategy_new, byref(options), free=_abi.boxretry_strategy_free)
+
+    def __reduce__(self) -> Any:
+        """Copies and pickles are strategies with the same settings. They may be made in a child of os.fork() too."""
+        return _make, (type(self), self._settings)
 
     def should_retry(self, outcome: Outcome, attempt_number: SupportsIndex) -> Decision:
         """Whether the outcome is retried (B3), and after what delay.
@@ -107,3 +123,7 @@ class RetryStrategy(HandleOwner):
         number = integer(attempt_number, "attempt_number")
         check(_abi.boxretry_strategy_retry_after(handle.pointer, byref(told.struct), number, byref(delay)))
         return delay.value
+
+
+def _make(strategy: type[RetryStrategy], settings: dict[str, Any]) -> RetryStrategy:
+    return strategy(**settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any, Callable
 
@@ -33,7 +33,7 @@ class Stream:
         method: Text,
         url: Text,
         is_watched: bool,
-        arguments: dict[str, Any],
+        arguments: Mapping[str, Any],
     ) -> None:
         for name in ("to_file", "sink"):
             if arguments.get(name) is not None:

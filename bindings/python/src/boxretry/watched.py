@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Callable
 
 from .outcome import Request
@@ -60,6 +61,11 @@ class Watched:
         """What has ended the call, to whoever asks first: it refers to frames that refer to this."""
         cause, self.cause = self.cause, None
         return cause
+
+    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """Runs a coroutine to its end, for a callback that is one."""
+        coroutine.close()
+        raise TypeError("a strategy with coroutines needs a boxretry.aio.AsyncClient")
 
     def raise_exception(self) -> None:
         """Raises what a callback has raised, once."""

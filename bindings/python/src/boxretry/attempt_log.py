@@ -1,0 +1,41 @@
+"""What is said about calls in the log."""
+
+from __future__ import annotations
+
+import logging
+from urllib.parse import urlsplit
+
+from ._arguments import Text, decoded
+from .attempt import Attempt
+
+#: Each attempt of each call is logged here, at INFO, when the call has ended, on the thread that waited for it. So no
+#: handler of the log holds up the engine. Who wants to know earlier has `on_event`.
+logger = logging.getLogger("boxretry")
+
+
+def log_attempts(method: Text, url: str, attempts: list[Attempt]) -> None:
+    """One record each, whose `attempt` is the Attempt. Of the URL it has neither the query nor a user's name."""
+    name = method if isinstance(method, str) else decoded(method)
+    place = _without_secrets(url)
+    for attempt in attempts:
+        logger.info(
+            "%s %s: attempt %d: %s in %.0f ms%s",
+            name,
+            place,
+            attempt.number,
+            attempt.status or attempt.cause.name.lower(),
+            attempt.ended_ms - attempt.started_ms,
+            _what_next(attempt),
+            extra={"attempt": attempt},
+        )
+
+
+def _what_next(attempt: Attempt) -> str:
+    if not attempt.retry or attempt.reason is None:
+        return ""
+    return f", {attempt.reason.name.lower()}: again in {attempt.delay:.3g} s"
+
+
+def _without_secrets(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

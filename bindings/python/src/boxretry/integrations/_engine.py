@@ -1,0 +1,94 @@
+"""What all adapters share: their clients, and what of a host package's request is the library's to write."""
+
+from __future__ import annotations
+
+import copy
+import os
+import sys
+import threading
+from collections.abc import Iterable
+from typing import Any, Callable, Generic, TypeVar, Union
+
+from ..aio import AsyncClient
+from ..client import Client
+from ..errors import BoxRetryError, ConnectError, ResolveError
+from ..strategy import RetryStrategy
+from ..timeout import Timeout
+
+_AnyClient = TypeVar("_AnyClient", Client, AsyncClient)
+
+#: What every request of an adapter says to the engine. The host packages follow redirects and decode bodies themselves:
+#: whatever the engine does of that is switched off here.
+REQUEST_ARGUMENTS: dict[str, Any] = {"follow_redirects": False, "compression": False}
+
+#: Settings of an adapter's clients that are not this package's usual ones: the host packages know no such limits.
+_SETTINGS: dict[str, Any] = {"body_limit": sys.maxsize, "error_body_limit": sys.maxsize}
+
+# Header lines that the library writes itself.
+_RESERVED = frozenset({"content-length", "transfer-encoding", "expect"})
+
+_Pair = TypeVar("_Pair", bound=tuple[Union[str, bytes], Union[str, bytes]])
+
+
+class Clients(Generic[_AnyClient]):
+    """The clients of an adapter: one for each combination of the settings in which its requests differ.
+
+    They are made when they are first needed, and anew in a child of os.fork(), where those of the parent are of no use.
+    """
+
+    def __init__(self, make: Callable[..., _AnyClient], settings: dict[str, Any]) -> None:
+        """`make` is the class. `settings` are those that all of them have."""
+        self._make: Callable[..., _AnyClient] = make
+        self._settings = {**_SETTINGS, **settings}
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
+        self._making = threading.Lock()
+        self._clients: dict[tuple[Any, ...], _AnyClient] = {}
+
+    def _begin_in_child(self) -> None:
+        strategy = self._settings.get("strategy")
+        if isinstance(strategy, RetryStrategy):
+            self._settings["strategy"] = copy.copy(strategy)
+        self._begin()
+
+    def get(self, **settings: Any) -> _AnyClient:
+        """The client with these settings, which win over those that all have."""
+        if self._process != os.getpid():
+            self._begin_in_child()
+        key = tuple(settings.items())
+        client = self._clients.get(key)
+        if client is None:
+            with self._making:
+                client = self._clients.get(key)
+                if client is None:
+                    client = self._clients[key] = self._make(**{**self._settings, **settings})
+        return client
+
+    def take_all(self) -> list[_AnyClient]:
+        """The clients, to be closed. If there are requests after that, there are new ones for them."""
+        if self._process != os.getpid():
+            return []
+        with self._making:
+            clients, self._clients = list(self._clients.values()), {}
+        return clients
+
+
+def sendable(headers: Iterable[_Pair]) -> list[_Pair]:
+    """The header lines of a host's request, without those that the library writes itself."""
+    return [pair for pair in headers if _lower(pair[0]) not in _RESERVED]
+
+
+def _lower(name: str | bytes) -> str:
+    return (name.decode("latin-1") if isinstance(name, bytes) else name).lower()
+
+
+def idle_timeout(seconds: float | None) -> Timeout:
+    """The host packages' timeout: how long nothing may move. They have none for a whole attempt."""
+    return Timeout(None if seconds is None else max(1, round(seconds * 1000)), None)
+
+
+def is_of_proxy(error: BoxRetryError) -> bool:
+    """Whether it is the proxy that could not be reached, given that there is one for this request."""
+    return isinstance(error, (ConnectError, ResolveError))

@@ -1,0 +1,250 @@
+"""A network client for the Box SDK (`boxsdk` 10): the real SDK, its auth classes included, on this engine.
+
+session = NetworkSession(network_client=RetryNetworkClient())
+client = BoxClient(auth=auth, network_session=session)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import time
+from typing import Any
+from urllib.parse import urljoin
+
+from box_sdk_gen.box.errors import BoxAPIError, BoxSDKError, RequestInfo, ResponseInfo
+from box_sdk_gen.networking import retries
+from box_sdk_gen.networking.box_network_client import APIRequest, BoxNetworkClient
+from box_sdk_gen.networking.fetch_options import FetchOptions, ResponseFormat
+from box_sdk_gen.networking.fetch_response import FetchResponse
+from box_sdk_gen.networking.network import NetworkSession
+from box_sdk_gen.serialization.json import json_to_serialized_data
+from requests.structures import CaseInsensitiveDict
+from urllib3 import HTTPHeaderDict
+
+from ..client import Client
+from ..enums import Action, Proxy
+from ..errors import BoxRetryError, NetworkError
+from ..loop import RetryLoop
+from ..outcome import Outcome
+from ..response import Response
+from ..strategy import RetryStrategy
+from ._engine import REQUEST_ARGUMENTS, Clients, idle_timeout, sendable
+
+_MOST_REDIRECTS = 30
+
+
+class RetryNetworkClient(BoxNetworkClient):
+    """Sends the requests of a `NetworkSession`, and retries them as its `retry_strategy` says.
+
+    The SDK's own `BoxRetryStrategy` is decided by this package's `RetryStrategy` with the same options, which is the
+    same rules and beyond them knows all forms of Retry-After; any other strategy of the SDK is asked itself. A 401
+    refreshes the token of the auth class, and each attempt asks that for its header anew.
+
+    Of `timeout_config`, the read timeout counts: the longest time in which nothing moves, connecting included, of each
+    attempt. `proxy_url` is the proxy, and there is none without it.
+
+    Uploads and downloads are held in memory for now.
+
+    Raises what the SDK raises: BoxAPIError for a response, BoxSDKError (whose `error` is a BoxRetryError) without one.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        """The settings are those of `boxretry.Client`, without `strategy` and `proxy`, which the session says."""
+        super().__init__()
+        unsupported = {"strategy", "proxy"} & settings.keys()
+        if unsupported:
+            raise TypeError(f"{', '.join(sorted(unsupported))}: is said by the NetworkSession")
+        # Each attempt is a call of its own, since each has headers of its own.
+        once = RetryStrategy(max_attempts=1, max_retries_on_exception=0)
+        self._clients = Clients(Client, {"strategy": once, **settings})
+
+    def fetch(self, options: FetchOptions) -> FetchResponse:
+        """Sends a request, for the SDK. See the class."""
+        session = options.network_session or NetworkSession()
+        stream_position = self._get_options_stream_position(options)
+        part_positions = self._get_multipart_stream_positions(options)
+        rules = _rules(options, session.retry_strategy)
+        while True:
+            request = self._prepare_request(options)
+            response, error = self._attempt(request, session)
+            wait = rules.wait_before_retry(response, error)
+            if wait is None:
+                break
+            self._reset_options_stream(options, stream_position, error)
+            self._reset_multipart_streams(options, part_positions, error)
+            time.sleep(max(wait, 0))
+        if response is None:
+            raise BoxSDKError(message=str(error), error=error) from error
+        if response.ok:
+            return _fetch_response(options, response)
+        raise _api_error(request, response, session)
+
+    def close(self) -> None:
+        """Closes all connections. The network client can be used again, and then makes new ones."""
+        for client in self._clients.take_all():
+            client.close()
+
+    def _attempt(self, request: APIRequest, session: NetworkSession) -> tuple[Response | None, NetworkError | None]:
+        """The response; or why there is none, if that is a network exception."""
+        client = self._clients.get(proxy=session.proxy_url or Proxy.NONE)
+        read_timeout = session.timeout_config.read_timeout_ms
+        timeout = idle_timeout(None if read_timeout is None else read_timeout / 1000)
+        try:
+            # The engine's own redirects belong here, in the place of these.
+            for _ in range(_MOST_REDIRECTS + 1):
+                response = client.request(
+                    request.method,
+                    request.url,
+                    params={name: value for name, value in request.params.items() if value is not None},
+                    headers=sendable(request.headers.items()),
+                    data=_whole_body(request.data),
+                    timeout=timeout,
+                    **REQUEST_ARGUMENTS,
+                )
+                following = self._redirected(request, response) if request.allow_redirects else None
+                if following is None:
+                    return response, None
+                request = following
+            raise BoxSDKError(message=f"Exceeded {_MOST_REDIRECTS} redirects")
+        except NetworkError as error:
+            return None, error
+        except BoxRetryError as error:
+            raise BoxSDKError(message=str(error), error=error) from error
+
+    def _redirected(self, request: APIRequest, response: Response) -> APIRequest | None:
+        """The request to which a response leads, as the SDK's own client (by requests) follows it."""
+        location = response.headers.get("Location")
+        if response.status not in (301, 302, 303, 307, 308) or location is None:
+            return None
+        url, headers, method, data = (
+            urljoin(response.url, location),
+            dict(request.headers),
+            request.method,
+            request.data,
+        )
+        if self.requests_session.should_strip_auth(response.url, url):  # type: ignore[no-untyped-call]
+            headers.pop("Authorization", None)
+        if response.status < 307:
+            if method != "HEAD" and (response.status != 301 or method == "POST"):
+                method = "GET"
+            data = None
+            headers.pop("Content-Type", None)
+        elif not isinstance(data, (str, bytes, type(None))):
+            raise BoxSDKError(message="A redirect asks for the request's stream once more")
+        return dataclasses.replace(request, method=method, url=url, headers=headers, params={}, data=data)
+
+
+class _BoxRules:
+    """Decides about the attempts of one request as Box's strategy does."""
+
+    def __init__(self, options: FetchOptions, strategy: retries.BoxRetryStrategy) -> None:
+        self._options = options
+        decides = RetryStrategy(
+            strategy.max_attempts,
+            strategy.retry_base_interval,
+            strategy.retry_randomization_factor,
+            strategy.max_retries_on_exception,
+        )
+        self._loop = RetryLoop(decides, auth_available=options.auth is not None)
+
+    def wait_before_retry(self, response: Response | None, error: NetworkError | None) -> float | None:
+        """The seconds to wait; None: no retry."""
+        if response is None:
+            assert error is not None
+            decision = self._loop.next(Outcome(cause=error.attempts[-1].cause))
+        else:
+            decision = self._loop.next(Outcome(response.status, headers=response.headers.pairs))
+        if decision.action is Action.REFRESH_TOKEN_AND_RETRY:
+            assert self._options.auth is not None
+            self._options.auth.refresh_token(network_session=self._options.network_session)
+        return decision.delay if decision.retry else None
+
+
+class _OtherRules:
+    """Asks another strategy of the SDK.
+
+    There is no `RetryLoop`, since the strategy may send requests (to refresh a token), which is refused in callbacks.
+    """
+
+    def __init__(self, options: FetchOptions, strategy: retries.RetryStrategy) -> None:
+        self._options, self._strategy = options, strategy
+        self._attempts = self._exceptions = 0
+
+    def wait_before_retry(self, response: Response | None, error: NetworkError | None) -> float | None:
+        """The seconds to wait; None: no retry."""
+        self._attempts += 1
+        if response is None:
+            self._exceptions += 1
+            outcome, number = FetchResponse(status=0, headers={}), self._exceptions
+        else:
+            outcome, number = _fetch_response(self._options, response), self._attempts
+        if not self._strategy.should_retry(self._options, outcome, number):
+            return None
+        return self._strategy.retry_after(self._options, outcome, number)
+
+
+def _rules(options: FetchOptions, strategy: retries.RetryStrategy) -> _BoxRules | _OtherRules:
+    if type(strategy) is retries.BoxRetryStrategy:
+        return _BoxRules(options, strategy)
+    return _OtherRules(options, strategy)
+
+
+def _whole_body(data: Any) -> str | bytes | None:
+    """A body of any of the kinds that the SDK has: text, or a stream."""
+    if data is None or isinstance(data, (str, bytes)):
+        return data
+    try:
+        body: bytes = data.read()
+    except OSError as error:
+        raise BoxSDKError(message=str(error), error=error) from error
+    return body
+
+
+def _fetch_response(options: FetchOptions, response: Response) -> FetchResponse:
+    return FetchResponse(
+        url=response.url,
+        status=response.status,
+        headers=_headers(response),
+        data=None if options.response_format == ResponseFormat.BINARY else _json_body(response),
+        content=io.BytesIO(response.content),
+    )
+
+
+def _headers(response: Response) -> Any:
+    return CaseInsensitiveDict(HTTPHeaderDict(response.headers.pairs))
+
+
+def _json_body(response: Response) -> Any:
+    """The body as the SDK reads it: what is no JSON is an empty object."""
+    try:
+        return json_to_serialized_data(response.text) if response.content else {}
+    except ValueError:
+        return {}
+
+
+def _api_error(request: APIRequest, response: Response, session: NetworkSession) -> BoxAPIError:
+    body = _json_body(response)
+    body = body if isinstance(body, dict) else {}
+    return BoxAPIError(
+        message=f"{response.status} {body.get('message', '')}; Request ID: {body.get('request_id', '')}",
+        request_info=RequestInfo(
+            method=request.method,
+            url=request.url,
+            query_params=request.params,
+            headers=request.headers,
+            body=request.data,
+            content_type=request.content_type,
+        ),
+        response_info=ResponseInfo(
+            status_code=response.status,
+            headers=dict(_headers(response)),
+            body=body,
+            raw_body=response.text,
+            code=body.get("code"),
+            context_info=body.get("context_info", {}),
+            request_id=body.get("request_id"),
+            help_url=body.get("help_url"),
+        ),
+        data_sanitizer=session.data_sanitizer,
+    )

@@ -1,0 +1,85 @@
+"""What requests and clients can be told, for type checkers: `**arguments: Unpack[RequestArguments]`.
+
+What each means, with its unit and default, is said where it is used: `Client.request()` and `Client()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Callable, SupportsIndex, TypedDict, Union
+
+from ._arguments import Real, Text
+from ._bodies import Path
+from .custom import AsyncCustomRetryStrategy, CustomRetryStrategy
+from .enums import HTTPVersion, Preset, Proxy, RetrySafety
+from .outcome import Headers
+from .strategy import RetryStrategy
+from .timeout import Timeout
+
+if TYPE_CHECKING:
+    from .attempt_request import AttemptRequest
+    from .call import CancelSwitch
+    from .event import Event
+    from .progress import Progress
+
+#: An `AsyncCustomRetryStrategy` is for an `AsyncClient`.
+Strategy = Union[RetryStrategy, CustomRetryStrategy, AsyncCustomRetryStrategy]
+#: What stands behind the question mark: names with a value or several ones each, or pairs.
+Params = Union[Mapping[str, Any], Iterable[tuple[str, Any]]]
+
+
+class RequestArguments(TypedDict, total=False):
+    """The arguments of a request beside its method and URL; see `Client.request()`."""
+
+    headers: Headers | None
+    params: Params | None
+    data: Any
+    json: Any
+    files: Any
+    data_length: SupportsIndex | None
+    to_file: Path | None
+    resume: bool
+    sink: Any
+    timeout: Timeout | None
+    deadline: Real | None
+    strategy: Strategy | None
+    cancel: CancelSwitch | None
+    body_limit: SupportsIndex | None
+    retry_safety: RetrySafety
+    idempotency_key: Text | bool | None
+    follow_redirects: bool | None
+    max_redirects: SupportsIndex | None
+    compression: bool | None
+    http_version: HTTPVersion
+    on_progress: Callable[[Progress], object] | None
+    before_attempt: Callable[[AttemptRequest], object] | None
+    user_data: object
+
+
+class ClientSettings(TypedDict, total=False):
+    """The settings of a client beside its strategy; see `Client()`."""
+
+    timeout: Timeout | None
+    deadline: Real | None
+    user_agent: Text | None
+    ca_file: Text | None
+    proxy: Text | Proxy
+    max_total_attempts: SupportsIndex | None
+    max_transfers: SupportsIndex | None
+    max_response_headers: SupportsIndex | None
+    max_response_header_bytes: SupportsIndex | None
+    body_limit: SupportsIndex | None
+    error_body_limit: SupportsIndex | None
+    on_event: Callable[[Event], object] | None
+    preset: Preset
+    http_version: HTTPVersion
+    follow_redirects: bool | None
+    max_redirects: SupportsIndex | None
+    compression: bool | None
+    max_transfers_per_host: SupportsIndex | None
+    max_lookups: SupportsIndex | None
+    cert: Path | tuple[Path, Path] | tuple[Path, Path, Text] | None
+    unix_socket: Path | None
+    secret_headers: Iterable[Text]
+    idempotency_key_header: Text | None
+    before_attempt: Callable[[AttemptRequest], object] | None

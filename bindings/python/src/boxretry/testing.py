@@ -1,0 +1,211 @@
+"""For tests of your own: a clock that only moves when told, and a server that answers as a list says.
+
+>>> with ScriptedServer([503, Answer(200, {"X-A": "1"}, "hello")]) as server, Client() as client:
+...     response = client.get(server.url + "/a", strategy=RetryStrategy(retry_base_interval=0))
+...     response.text, [request.target for request in server.requests]
+('hello', ['/a', '/a'])
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import itertools
+import socket
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Callable, Union
+
+from .clock import ManualClock
+from .outcome import Headers, header_pairs
+
+__all__ = ["Answer", "Fault", "ManualClock", "ScriptedServer", "SeenRequest"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the server answers. Content-Length and Date are added, unless they are among the headers."""
+
+    status: int = 200
+    headers: Headers = ()
+    body: str | bytes = b""
+    #: Seconds before it is sent.
+    delay: float = 0.0
+
+
+class Fault(enum.Enum):
+    """What the server does in place of an answer."""
+
+    HANG_UP = "hang up"  #: It closes the connection.
+    SILENCE = "silence"  #: It never answers. The connection stays, until the client or the server closes it.
+
+
+@dataclass(frozen=True)
+class SeenRequest:
+    """A request that has reached the server."""
+
+    method: str
+    #: As it stands in the request line: path and query, or all of the URL if the server is used as a proxy.
+    target: str
+    #: In order, as they were sent.
+    headers: list[tuple[str, str]]
+    body: bytes
+
+    def header(self, name: str) -> str | None:
+        """The value of the first header line of that name, in any case."""
+        return next((value for each, value in self.headers if each.lower() == name.lower()), None)
+
+
+_Fixed = Union[int, Answer, Fault]
+#: An item of the list: a status, an answer, a fault; or a function that is given the request, and answers with one.
+Scripted = Union[_Fixed, Callable[[SeenRequest], _Fixed]]
+
+
+class ScriptedServer:
+    """An HTTP server on a free port of 127.0.0.1. The n-th request gets the n-th answer, all later ones the last.
+
+    It begins at once, and serves each connection on a thread of its own, until `close()` or the end of `with`.
+    """
+
+    def __init__(self, answers: Iterable[Scripted]) -> None:
+        """Raises ValueError if there are no answers."""
+        script = list(answers)
+        if not script:
+            raise ValueError("answers: must be one or more")
+        #: All requests so far, in the order in which they came.
+        self.requests: list[SeenRequest] = []
+        self._answers = itertools.chain(script, itertools.repeat(script[-1]))
+        self._turn = threading.Lock()
+        self._closing = threading.Event()
+        self._raised: list[BaseException] = []
+        self._connections: dict[socket.socket, threading.Thread] = {}
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("_Handler", (_Handler,), {"owner": self}))
+        #: "http://127.0.0.1:" and the port.
+        self.url: str = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ends the server and its connections. May be called again.
+
+        Raises what a function among the answers has raised; its request was answered with 500.
+        """
+        if self._closing.is_set():
+            return
+        self._closing.set()
+        self._server.shutdown()
+        self._thread.join()
+        with self._turn:
+            threads = list(self._connections.values())
+            for connection in self._connections:
+                with contextlib.suppress(OSError):  # The client has ended it.
+                    connection.shutdown(socket.SHUT_RDWR)
+        for thread in threads:
+            thread.join()
+        self._server.server_close()
+        if self._raised:
+            raise self._raised[0]
+
+    def __enter__(self) -> ScriptedServer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _answer(self, request: SeenRequest) -> Answer | Fault:
+        with self._turn:
+            self.requests.append(request)
+            answer = next(self._answers)
+        if callable(answer):
+            try:
+                answer = answer(request)
+            except BaseException as error:
+                self._raised.append(error)
+                answer = 500
+        return Answer(answer) if isinstance(answer, int) else answer
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    owner: ScriptedServer
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    # Head and body leave in one piece.
+    wbufsize = -1
+
+    def setup(self) -> None:
+        super().setup()
+        with self.owner._turn:
+            self.owner._connections[self.connection] = threading.current_thread()
+            if self.owner._closing.is_set():
+                self.connection.shutdown(socket.SHUT_RDWR)
+
+    def finish(self) -> None:
+        with self.owner._turn:
+            del self.owner._connections[self.connection]
+        super().finish()
+
+    def handle(self) -> None:
+        try:
+            super().handle()
+        except OSError:  # The client, or `close()`, has ended the connection.
+            self.close_connection = True
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever the method, it is answered in the same way."""
+        if name.startswith("do_"):
+            return self._serve
+        raise AttributeError(name)
+
+    def _serve(self) -> None:
+        request = SeenRequest(self.command, self.path, self.headers.items(), self._body())
+        answer = self.owner._answer(request)
+        if isinstance(answer, Fault):
+            self.close_connection = True
+            if answer is Fault.SILENCE:
+                self.connection.recv(1)
+            return
+        if self.owner._closing.wait(answer.delay):
+            self.close_connection = True
+        else:
+            self._send(answer)
+
+    def _body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        body = b""
+        while size := int(self.rfile.readline().split(b";")[0], 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        while self.rfile.readline().strip():
+            pass
+        return body
+
+    def _send(self, answer: Answer) -> None:
+        body = answer.body.encode() if isinstance(answer.body, str) else answer.body
+        lines = [(_text(name), _text(value)) for name, value in header_pairs(answer.headers)]
+        names = {name.lower() for name, _ in lines}
+        self.send_response_only(answer.status)
+        if "date" not in names:
+            self.send_header("Date", self.date_time_string())
+        if not names & {"content-length", "transfer-encoding"} and answer.status not in (204, 304):
+            self.send_header("Content-Length", str(len(body)))
+        for name, value in lines:
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+        self.wfile.flush()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Says nothing on standard error."""
+
+
+def _text(value: str | bytes) -> str:
+    return value if isinstance(value, str) else value.decode("latin-1")

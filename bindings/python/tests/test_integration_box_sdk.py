@@ -1,0 +1,318 @@
+"""The network client for the Box SDK: the real SDK on its own client and on this engine, against a scripted Box."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from typing import Any, Callable
+
+import pytest
+from box import CONTENT, Box, box
+from test_fork import in_child
+
+pytest.importorskip("box_sdk_gen")
+
+from box_sdk_gen import (
+    BoxAPIError,
+    BoxCCGAuth,
+    BoxClient,
+    BoxDeveloperTokenAuth,
+    BoxSDKError,
+    CCGConfig,
+    CreateFolderParent,
+    UploadFileAttributes,
+    UploadFileAttributesParentField,
+)
+from box_sdk_gen.networking.base_urls import BaseUrls
+from box_sdk_gen.networking.box_network_client import BoxNetworkClient
+from box_sdk_gen.networking.network import NetworkSession
+from box_sdk_gen.networking.proxy_config import ProxyConfig
+from box_sdk_gen.networking.retries import BoxRetryStrategy, RetryStrategy
+from box_sdk_gen.networking.timeout_config import TimeoutConfig
+
+from boxretry import ConnectError, IdleTimeoutError
+from boxretry.integrations.box_sdk import RetryNetworkClient
+from boxretry.testing import Answer, Fault, ScriptedServer
+
+pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+
+FOLDER = "/2.0/folders/0"
+DOWNLOAD = "/2.0/files/2/content"
+UPLOAD = "/up/2.0/files/content"
+
+
+@pytest.fixture
+def scripted_box() -> Iterator[Box]:
+    with box() as scripted:
+        yield scripted
+
+
+@pytest.fixture(params=["theirs", "ours"])
+def network_client(request: Any) -> Any:
+    """Both: what holds for the one has to hold for the other."""
+    return BoxNetworkClient() if request.param == "theirs" else RetryNetworkClient()
+
+
+def box_client(scripted: Box, network_client: Any, auth: Any = None, **settings: Any) -> BoxClient:
+    session = NetworkSession(
+        network_client=network_client,
+        base_urls=BaseUrls(base_url=scripted.url, upload_url=scripted.url + "/up", oauth_2_url=scripted.url),
+        **{"retry_strategy": BoxRetryStrategy(retry_base_interval=0), **settings},
+    )
+    config = CCGConfig(client_id="id", client_secret="secret", enterprise_id="1")
+    return BoxClient(auth=auth or BoxCCGAuth(config=config), network_session=session)
+
+
+@pytest.fixture
+def client(scripted_box: Box, network_client: Any) -> BoxClient:
+    return box_client(scripted_box, network_client)
+
+
+def upload(client: BoxClient, stream: Any = None) -> Any:
+    parent = UploadFileAttributesParentField(id="0")
+    attributes = UploadFileAttributes(name="a.bin", parent=parent)
+    return client.uploads.upload_file(attributes, stream or io.BytesIO(CONTENT))
+
+
+def download(client: BoxClient) -> bytes:
+    stream = client.downloads.download_file("2")
+    assert stream is not None
+    return stream.read()
+
+
+def test_a_folder(scripted_box: Box, client: BoxClient) -> None:
+    folder = client.folders.get_folder_by_id("0", fields=["name", "id"])
+    assert (folder.id, folder.name) == ("0", "a folder")
+    assert client.folders.create_folder("new", CreateFolderParent(id="0")).name == "new"
+    (seen,) = scripted_box.seen(FOLDER)
+    assert seen.target == FOLDER + "?fields=name%2Cid"
+    assert seen.header("Authorization") == "Bearer token-1"
+    assert (seen.header("User-Agent") or "").startswith("box-python-generated-sdk-")
+
+
+def test_an_upload(scripted_box: Box, client: BoxClient) -> None:
+    assert upload(client).entries[0].id == "2"
+    (seen,) = scripted_box.seen(UPLOAD)
+    assert CONTENT in seen.body
+    assert b'"name": "a.bin"' in seen.body
+
+
+def test_a_download_follows_a_redirect_to_another_host(scripted_box: Box, client: BoxClient) -> None:
+    """And goes there without the token."""
+    assert download(client) == CONTENT
+    assert scripted_box.seen(DOWNLOAD)[0].header("Authorization") == "Bearer token-1"
+    assert scripted_box.storage.requests[0].header("Authorization") is None
+    assert client.downloads.get_download_file_url("2").endswith("/stored")
+    assert len(scripted_box.storage.requests) == 1
+    sink = io.BytesIO()
+    client.downloads.download_file_to_output_stream("2", sink)
+    assert sink.getvalue() == CONTENT
+
+
+def test_b3_a_401_refreshes_the_token(scripted_box: Box, client: BoxClient) -> None:
+    client.folders.get_folder_by_id("0")
+    scripted_box.valid_token = "another"
+    client.folders.get_folder_by_id("0")
+    tokens = [seen.header("Authorization") for seen in scripted_box.seen(FOLDER)]
+    assert tokens == ["Bearer token-1", "Bearer token-1", "Bearer token-2"]
+    assert len(scripted_box.seen("/oauth2/token")) == 2
+
+
+@pytest.mark.parametrize("fault", [429, 503, 500])
+def test_b3_a_fault_is_retried(scripted_box: Box, client: BoxClient, fault: int) -> None:
+    scripted_box.faults[FOLDER] = [Answer(fault, {"Retry-After": "0"})] * 3
+    assert client.folders.get_folder_by_id("0").id == "0"
+    assert len(scripted_box.seen(FOLDER)) == 4
+
+
+def test_b3_202_is_polled(scripted_box: Box, client: BoxClient) -> None:
+    scripted_box.faults[DOWNLOAD] = [Answer(202, {"Retry-After": "0"})] * 2
+    assert download(client) == CONTENT
+    assert len(scripted_box.seen(DOWNLOAD)) == 3
+
+
+def test_b5_there_are_five_attempts(scripted_box: Box, client: BoxClient) -> None:
+    body = '{"code": "unavailable", "message": "later", "request_id": "abc", "context_info": {"a": 1}}'
+    scripted_box.faults[FOLDER] = [Answer(503, {"X-A": "b"}, body)] * 9
+    with pytest.raises(BoxAPIError, match=r"503 later; Request ID: abc") as raised:
+        client.folders.get_folder_by_id("0")
+    assert len(scripted_box.seen(FOLDER)) == 5
+    info = raised.value.response_info
+    assert (info.status_code, info.code, info.request_id, info.raw_body) == (503, "unavailable", "abc", body)
+    assert info.context_info == {"a": 1}
+    assert info.headers["X-A"] == "b"
+    asked = raised.value.request_info
+    assert (asked.method, asked.url) == ("GET", scripted_box.url + FOLDER)
+    assert "token-1" not in str(raised.value)
+
+
+def test_an_error_that_is_not_retried(scripted_box: Box, client: BoxClient) -> None:
+    with pytest.raises(BoxAPIError, match="404 Not Found; Request ID: abc") as raised:
+        client.files.get_file_by_id("9")
+    assert raised.value.response_info.help_url == "help"
+    assert len(scripted_box.seen("/2.0/files/9")) == 1
+
+
+def test_b3_network_exceptions_are_retried_twice(scripted_box: Box, client: BoxClient) -> None:
+    scripted_box.faults[FOLDER] = [Fault.HANG_UP] * 2
+    assert client.folders.get_folder_by_id("0").id == "0"
+    assert len(scripted_box.seen(FOLDER)) >= 3
+    scripted_box.faults[FOLDER] = [Fault.HANG_UP] * 99
+    with pytest.raises(BoxSDKError) as raised:
+        client.folders.get_folder_by_id("0")
+    assert not isinstance(raised.value, BoxAPIError)
+    assert isinstance(raised.value.error, Exception)
+
+
+def test_r3_streams_are_sent_again_from_where_they_began(scripted_box: Box, client: BoxClient) -> None:
+    scripted_box.faults[UPLOAD] = [Answer(503, {"Retry-After": "0"})]
+    stream = io.BytesIO(b"before" + CONTENT)
+    stream.seek(6)
+    upload(client, stream)
+    first, second = scripted_box.seen(UPLOAD)
+    for seen in (first, second):
+        assert CONTENT in seen.body
+        assert b"before" not in seen.body
+
+
+def test_r3_a_stream_that_cannot_be_sent_again_is_not(scripted_box: Box, client: BoxClient) -> None:
+    class OneWay(io.BytesIO):
+        def seekable(self) -> bool:
+            return False
+
+    scripted_box.faults[UPLOAD] = [Answer(503, {"Retry-After": "0"})]
+    with pytest.raises(BoxSDKError, match="non-seekable"):
+        upload(client, OneWay(CONTENT))
+    assert len(scripted_box.seen(UPLOAD)) == 1
+
+
+def test_a_time_out_is_a_network_exception(scripted_box: Box, network_client: Any) -> None:
+    client = box_client(scripted_box, network_client, timeout_config=TimeoutConfig(read_timeout_ms=100))
+    scripted_box.faults[FOLDER] = [Fault.SILENCE, Fault.SILENCE]
+    assert client.folders.get_folder_by_id("0").id == "0"
+    scripted_box.faults[FOLDER] = [Fault.SILENCE] * 3
+    with pytest.raises(BoxSDKError, match=r"(?i)time"):
+        client.folders.get_folder_by_id("0")
+
+
+class ThreeTimes(RetryStrategy):
+    """A strategy of somebody's own, which is asked about every outcome."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.asked: list[tuple[int, int]] = []
+
+    def should_retry(self, fetch_options: Any, fetch_response: Any, attempt_number: int) -> bool:
+        self.asked.append((fetch_response.status, attempt_number))
+        if fetch_response.status == 401:
+            fetch_options.auth.refresh_token(network_session=fetch_options.network_session)
+        return bool(fetch_response.status >= 400 or fetch_response.status == 0)
+
+    def retry_after(self, fetch_options: Any, fetch_response: Any, attempt_number: int) -> float:
+        return 0
+
+
+def test_b9_a_strategy_of_the_sdk_is_asked(scripted_box: Box, network_client: Any) -> None:
+    """Also one that sends requests itself, to refresh the token."""
+    strategy = ThreeTimes()
+    client = box_client(scripted_box, network_client, retry_strategy=strategy)
+    scripted_box.faults[FOLDER] = [404, Fault.HANG_UP, Fault.HANG_UP, 401]
+    assert client.folders.get_folder_by_id("0").id == "0"
+    asked = [each for each in strategy.asked if each != (200, 1)]  # Those are about tokens.
+    # The engine may have sent it again at once where a kept connection was hung up on (B13).
+    attempts = len(asked)
+    assert asked[:2] == [(404, 1), (0, 1)]
+    assert asked[-2:] == [(401, attempts - 1), (200, attempts)]
+
+
+def test_a_proxy(scripted_box: Box, network_client: Any) -> None:
+    with ScriptedServer([Answer(200, {}, '{"type": "folder", "id": "7"}')]) as proxy:
+        auth = BoxDeveloperTokenAuth(token="token")
+        client = box_client(scripted_box, network_client, auth).with_proxy(
+            ProxyConfig(url=proxy.url, username="u", password="p")
+        )
+        assert client.folders.get_folder_by_id("0").id == "7"
+    assert [seen.target for seen in proxy.requests] == [scripted_box.url + FOLDER]
+    assert proxy.requests[0].header("Proxy-Authorization") == "Basic dTpw"
+
+
+@pytest.mark.parametrize(("status", "then"), [(302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")])
+def test_redirects(scripted_box: Box, client: BoxClient, status: int, then: str) -> None:
+    scripted_box.faults["/2.0/folders"] = [Answer(status, {"Location": FOLDER})]
+    assert client.folders.create_folder("new", CreateFolderParent(id="0")).id == "0"
+    (seen,) = scripted_box.seen(FOLDER)
+    assert (seen.method, bool(seen.body)) == (then, then == "POST")
+
+
+def test_redirects_without_end(scripted_box: Box, client: BoxClient) -> None:
+    scripted_box.faults[FOLDER] = [Answer(302, {"Location": FOLDER})] * 999
+    with pytest.raises(BoxSDKError, match="Exceeded 30 redirects"):
+        client.folders.get_folder_by_id("0")
+
+
+def test_the_server_sees_the_same_from_both(scripted_box: Box) -> None:
+    """Given the flows above on each, in turn, then no request differs in what matters."""
+
+    def flows(network_client: Any) -> list[tuple[object, ...]]:
+        before = len(scripted_box.server.requests)
+        scripted_box.valid_token, scripted_box.tokens = "", 0
+        scripted_box.faults = {
+            FOLDER: [Answer(429, {"Retry-After": "0"}), Answer(503)],
+            DOWNLOAD: [Answer(202, {"Retry-After": "0"})],
+            UPLOAD: [401],
+        }
+        client = box_client(scripted_box, network_client)
+        client.folders.get_folder_by_id("0", fields=["name"])
+        client.folders.create_folder("new", CreateFolderParent(id="0"))
+        upload(client)
+        download(client)
+        return [_what_matters(seen) for seen in scripted_box.server.requests[before:]]
+
+    theirs, ours = flows(BoxNetworkClient()), flows(RetryNetworkClient())
+    assert len(theirs) == 10
+    assert ours == theirs
+
+
+def _what_matters(seen: Any) -> tuple[object, ...]:
+    boundary = (re.findall("boundary=(.*)", seen.header("Content-Type") or "") or ["no boundary"])[0]
+    headers = {
+        name.lower(): value.replace(boundary, "")
+        for name, value in seen.headers
+        if name.lower() not in ("accept", "accept-encoding", "connection", "content-length")
+    }
+    return seen.method, seen.target, headers, seen.body.replace(boundary.encode(), b"")
+
+
+def test_what_ends_without_a_response_has_its_cause(scripted_box: Box, server: Any) -> None:
+    client = box_client(scripted_box, RetryNetworkClient(), timeout_config=TimeoutConfig(read_timeout_ms=50))
+    scripted_box.faults[FOLDER] = [Fault.SILENCE] * 3
+    with pytest.raises(BoxSDKError) as raised:
+        client.folders.get_folder_by_id("0")
+    assert isinstance(raised.value.error, IdleTimeoutError)
+    refused = client.with_proxy(ProxyConfig(url=f"http://127.0.0.1:{server.ports['refused']}"))
+    with pytest.raises(BoxSDKError) as raised:
+        refused.folders.get_folder_by_id("0")
+    assert isinstance(raised.value.error, ConnectError)
+
+
+def test_the_settings_that_the_session_says_are_refused() -> None:
+    calls: list[Callable[[], object]] = [lambda: RetryNetworkClient(proxy="x"), lambda: RetryNetworkClient(strategy=1)]
+    for call in calls:
+        with pytest.raises(TypeError, match="NetworkSession"):
+            call()
+
+
+def test_it_works_in_a_child_of_fork(scripted_box: Box) -> None:
+    network_client = RetryNetworkClient()
+    client = box_client(scripted_box, network_client)
+    client.folders.get_folder_by_id("0")
+
+    def work() -> None:
+        assert client.folders.get_folder_by_id("0").id == "0"
+        network_client.close()
+
+    in_child(work)
+    assert client.folders.get_folder_by_id("0").id == "0"
+    network_client.close()
+    assert client.folders.get_folder_by_id("0").id == "0"

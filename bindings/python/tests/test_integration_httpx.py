@@ -1,0 +1,361 @@
+"""The transports for HTTPX: what its documentation promises, on its own transports and on this engine."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import inspect
+import ssl
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Callable
+
+import pytest
+from proxies import tunnel_proxy
+from test_fork import in_child
+
+httpx = pytest.importorskip("httpx")
+
+from boxretry import BoxRetryError, RetryStrategy, Timeout  # noqa: E402
+from boxretry.integrations.httpx import AsyncRetryTransport, RetryTransport  # noqa: E402
+from boxretry.testing import Answer, Fault, ScriptedServer, SeenRequest  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+
+Server = Any
+#: Makes a client with a transport whose settings are given under `transport`, and with those of the client itself.
+Make = Callable[..., Any]
+
+
+def ours(settings: dict[str, Any]) -> dict[str, Any]:
+    return {"strategy": RetryStrategy(retry_base_interval=0.001), **settings}
+
+
+class Blocking:
+    """An `httpx.AsyncClient` that is used as one that blocks, so that one test is for both kinds."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._loop = asyncio.new_event_loop()
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self._client, name)
+        return (lambda *a, **k: self._run(attribute(*a, **k))) if inspect.iscoroutinefunction(attribute) else attribute
+
+    def _run(self, coroutine: Any) -> Any:
+        return self._loop.run_until_complete(coroutine)
+
+    def close(self) -> None:
+        self._run(self._client.aclose())
+        self._run(self._loop.shutdown_default_executor())
+        self._loop.close()
+
+
+@pytest.fixture(params=["theirs", "ours", "theirs-async", "ours-async"])
+def make(request: Any) -> Iterator[Make]:
+    """On both kinds of transports, and both of clients: what holds for the one has to hold for the other."""
+    whose, _, is_async = request.param.partition("-")
+    made: list[Any] = []
+
+    def make(transport: dict[str, Any] | None = None, ca: str | None = None, **settings: Any) -> Any:
+        if whose == "ours":
+            kind: Any = AsyncRetryTransport if is_async else RetryTransport
+            carrier = kind(**ours({"ca_file": ca} if ca else transport or {}))
+        else:
+            kind = httpx.AsyncHTTPTransport if is_async else httpx.HTTPTransport
+            carrier = kind(**(transport or {}))
+        client = httpx.AsyncClient if is_async else httpx.Client
+        made.append(client(transport=carrier, **settings))
+        if is_async:
+            made[-1] = Blocking(made[-1])
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+@pytest.fixture
+def client(make: Make) -> Any:
+    return make()
+
+
+@pytest.fixture(params=[RetryTransport, AsyncRetryTransport], ids=["ours", "ours-async"])
+def our_client(request: Any) -> Iterator[Any]:
+    transport = request.param(**ours({}))
+    client: Any = (
+        httpx.Client(transport=transport)
+        if request.param is RetryTransport
+        else Blocking(httpx.AsyncClient(transport=transport))
+    )
+    yield client
+    client.close()
+
+
+def test_a_response_has_all_its_parts(client: Any) -> None:
+    answer = Answer(200, {"Content-Type": "text/plain; charset=latin-1", "X-A": "b"}, "grün".encode("latin-1"))
+    with ScriptedServer([answer]) as server:
+        response = client.get(server.url + "/a", params={"x": "1 2"}, headers={"X-Mine": "yes"})
+        assert (response.status_code, response.reason_phrase, response.is_success) == (200, "OK", True)
+        assert (response.text, response.encoding, response.http_version) == ("grün", "latin-1", "HTTP/1.1")
+        assert response.headers["x-a"] == "b"
+        assert str(response.url) == server.url + "/a?x=1+2"
+        assert response.elapsed.total_seconds() >= 0
+    (seen,) = server.requests
+    assert seen.target == "/a?x=1+2"
+    assert seen.header("User-Agent") == f"python-httpx/{httpx.__version__}"
+    assert seen.header("X-Mine") == "yes"
+    assert [value for name, value in seen.headers if name.lower() == "host"] == [server.url.removeprefix("http://")]
+
+
+@pytest.mark.parametrize("method", ["GET", "OPTIONS", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
+def test_every_method(client: Any, method: str) -> None:
+    with ScriptedServer([Answer(body="x")]) as server:
+        assert client.request(method, server.url).content == (b"" if method == "HEAD" else b"x")
+    assert server.requests[0].method == method
+
+
+@pytest.mark.parametrize(
+    ("arguments", "content_type", "body"),
+    [
+        ({"data": {"a": "1", "b": ["2", "3"]}}, "application/x-www-form-urlencoded", b"a=1&b=2&b=3"),
+        ({"json": {"a": 1}}, "application/json", b'{"a":1}'),
+        ({"content": b"\0\xff"}, None, b"\0\xff"),
+        ({"content": "grün"}, None, "grün".encode()),
+        ({"content": b""}, None, b""),
+    ],
+)
+def test_bodies(client: Any, arguments: dict[str, Any], content_type: str | None, body: bytes) -> None:
+    with ScriptedServer([200]) as server:
+        client.post(server.url, **arguments)
+    (seen,) = server.requests
+    assert (seen.header("Content-Type"), seen.body) == (content_type, body)
+
+
+def test_a_body_that_is_generated(client: Any) -> None:
+    async def later() -> AsyncIterator[bytes]:
+        for part in (b"of ", b"a generator"):
+            yield part
+
+    content = later() if isinstance(client, Blocking) else (part for part in (b"of ", b"a generator"))
+    with ScriptedServer([200]) as server:
+        client.post(server.url, content=content)
+    assert server.requests[0].body == b"of a generator"
+
+
+def test_files(client: Any) -> None:
+    with ScriptedServer([200]) as server:
+        client.post(server.url, files={"file": ("a.txt", b"hello")}, data={"field": "value"})
+    (seen,) = server.requests
+    assert (seen.header("Content-Type") or "").startswith("multipart/form-data; boundary=")
+    assert b'name="file"; filename="a.txt"' in seen.body
+    assert b'name="field"\r\n\r\nvalue\r\n' in seen.body
+
+
+def test_gzip_is_decoded(client: Any) -> None:
+    with ScriptedServer([Answer(200, {"Content-Encoding": "gzip"}, gzip.compress(b"hello"))]) as server:
+        assert client.get(server.url).content == b"hello"
+
+
+def test_streams(make: Make) -> None:
+    client = make()
+    request = client.build_request
+    with ScriptedServer([Answer(body="one\ntwo\n" * 1000)]) as server:
+        response = client.send(request("GET", server.url), stream=True)
+        if isinstance(client, Blocking):
+
+            async def read() -> bytes:
+                parts = [part async for part in response.aiter_bytes(100)]
+                await response.aclose()
+                return b"".join(parts)
+
+            assert client._run(read()) == b"one\ntwo\n" * 1000
+        else:
+            assert b"".join(response.iter_bytes(100)) == b"one\ntwo\n" * 1000
+            response.close()
+
+
+@pytest.mark.parametrize(
+    ("status", "method", "then"), [(301, "POST", "GET"), (302, "POST", "GET"), (303, "PUT", "GET"), (307, "PUT", "PUT")]
+)
+def test_redirects(make: Make, status: int, method: str, then: str) -> None:
+    client = make(follow_redirects=True)
+    with ScriptedServer([Answer(status, {"Location": "/there"}), Answer(body="x")]) as server:
+        response = client.request(method, server.url + "/here", content=b"body")
+        assert (str(response.url), response.content) == (server.url + "/there", b"x")
+        assert [each.status_code for each in response.history] == [status]
+    assert [(each.method, each.target) for each in server.requests] == [(method, "/here"), (then, "/there")]
+    assert server.requests[1].body == (b"body" if then == method else b"")
+
+
+def test_redirects_that_are_not_wanted_and_those_without_end(client: Any) -> None:
+    """By default they are not."""
+    with ScriptedServer([Answer(302, {"Location": "/"})]) as server:
+        response = client.get(server.url)
+        assert (response.status_code, response.has_redirect_location) == (302, True)
+        with pytest.raises(httpx.TooManyRedirects):
+            client.get(server.url, follow_redirects=True)
+
+
+def test_a_redirect_to_another_host_goes_without_authorization(make: Make) -> None:
+    client = make(follow_redirects=True)
+    with ScriptedServer([200]) as other:
+        location = other.url.replace("127.0.0.1", "localhost") + "/there"
+        with ScriptedServer([Answer(302, {"Location": location})]) as server:
+            client.get(server.url, headers={"Authorization": "secret", "X-A": "b"})
+    assert server.requests[0].header("Authorization") == "secret"
+    assert other.requests[0].header("Authorization") is None
+    assert other.requests[0].header("X-A") == "b"
+
+
+def test_cookies(make: Make) -> None:
+    client = make(follow_redirects=True)
+    first = Answer(302, [("Set-Cookie", "a=1; Path=/"), ("Set-Cookie", "b=2; Path=/b"), ("Location", "/")])
+    with ScriptedServer([first, 200]) as server:
+        assert dict(client.get(server.url).history[0].cookies) == {"a": "1", "b": "2"}
+        client.get(server.url + "/b")
+    assert [each.header("Cookie") for each in server.requests] == [None, "a=1", "b=2; a=1"]
+
+
+def test_auth(client: Any) -> None:
+    def digest(request: SeenRequest) -> Answer:
+        if request.header("Authorization"):
+            return Answer(200)
+        return Answer(401, {"WWW-Authenticate": 'Digest realm="r", nonce="n", qop="auth"'})
+
+    with ScriptedServer([200, digest]) as server:
+        client.get(server.url, auth=("user", "pass"))
+        assert client.get(server.url, auth=httpx.DigestAuth("user", "pass")).status_code == 200
+    assert server.requests[0].header("Authorization") == "Basic dXNlcjpwYXNz"
+    assert (server.requests[2].header("Authorization") or "").startswith('Digest username="user"')
+
+
+def test_errors_have_the_classes_of_httpx(client: Any, server: Server) -> None:
+    def url(item: str) -> str:
+        return str(server.url(f"/seq/{item}", id=server.new_id()))
+
+    cases: list[tuple[Any, Callable[[], object]]] = [
+        (httpx.ConnectError, lambda: client.get(f"http://127.0.0.1:{server.ports['refused']}/")),
+        (httpx.ConnectError, lambda: client.get("http://nowhere.invalid/")),
+        (httpx.ReadError, lambda: client.get(url("reset:before"))),
+        (httpx.RemoteProtocolError, lambda: client.get(url("garbage"))),
+        ((httpx.RemoteProtocolError, httpx.ReadError), lambda: client.get(url("close:before"))),
+        ((httpx.RemoteProtocolError, httpx.ReadError), lambda: client.get(url("short"))),
+        (httpx.ReadTimeout, lambda: client.get(url("stall"), timeout=0.05)),
+        (httpx.ReadTimeout, lambda: client.get(url("stall"), timeout=httpx.Timeout(5, read=0.05))),
+        (httpx.UnsupportedProtocol, lambda: client.get("ftp://127.0.0.1/")),
+        (httpx.LocalProtocolError, lambda: client.get(url("200"), headers={"X": "a\r\nb"})),
+    ]
+    for kind, fails in cases:
+        with pytest.raises(kind) as raised:
+            fails()
+        assert isinstance(raised.value, httpx.TransportError)
+        assert raised.value.request.url
+
+
+def test_tls(make: Make, tls_server: Server) -> None:
+    url = tls_server.url("/seq/200", kind="https", id=tls_server.new_id())
+    trusting = make({"verify": ssl.create_default_context(cafile=tls_server.ca)}, tls_server.ca)
+    assert trusting.get(url).status_code == 200
+    with pytest.raises(httpx.ConnectError):
+        make().get(url)
+    for kind in ("https_expired", "https_wrong_name", "https_self_signed"):
+        with pytest.raises(httpx.ConnectError):
+            trusting.get(tls_server.url("/seq/200", kind=kind, id=tls_server.new_id()))
+
+
+def test_ssl_cert_file(make: Make, tls_server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", tls_server.ca)
+    url = tls_server.url("/seq/200", kind="https", id=tls_server.new_id())
+    assert make().get(url).status_code == 200
+
+
+def test_proxies(make: Make, tls_server: Server) -> None:
+    with ScriptedServer([Answer(body="by the proxy")]) as proxy:
+        response = make({"proxy": proxy.url.replace("//", "//u:p@")}).get("http://nowhere.invalid/a?b")
+        assert response.text == "by the proxy"
+    assert [each.target for each in proxy.requests] == ["http://nowhere.invalid/a?b"]
+    assert proxy.requests[0].header("Proxy-Authorization") == "Basic dTpw"
+    url = tls_server.url("/seq/200", kind="https", id=tls_server.new_id())
+    with tunnel_proxy() as tunnel, pytest.raises(httpx.ConnectError):  # The certificate's, so the tunnel is there.
+        make({"proxy": tunnel.url}).get(url)
+    assert {head.split()[0] for head in tunnel.heads} == {"CONNECT"}
+
+
+def test_a_transport_does_not_look_at_proxies_of_the_environment(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedServer([200]) as server, ScriptedServer([204]) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        assert make().get(server.url).status_code == 200
+
+
+def test_b3_there_are_retries(our_client: Any) -> None:
+    with ScriptedServer([503, Fault.HANG_UP, Answer(429, {"Retry-After": "0"}), Answer(body="x")]) as server:
+        assert our_client.post(server.url, content=b"body").text == "x"
+    assert [each.body for each in server.requests] == [b"body"] * 4
+
+
+def test_b10_the_last_response_is_returned(our_client: Any) -> None:
+    with ScriptedServer([503]) as server:
+        assert our_client.get(server.url).status_code == 503
+    assert len(server.requests) == 5
+
+
+def test_an_error_has_the_attempts(our_client: Any, server: Server) -> None:
+    with pytest.raises(httpx.ConnectError) as raised:
+        our_client.get(f"http://127.0.0.1:{server.ports['refused']}/")
+    cause = raised.value.__cause__
+    assert isinstance(cause, BoxRetryError)
+    assert len(cause.attempts) == 3
+
+
+def test_a_proxy_that_is_not_there(server: Server) -> None:
+    transport = RetryTransport(**ours({"proxy": f"http://127.0.0.1:{server.ports['refused']}"}))
+    with httpx.Client(transport=transport) as client, pytest.raises(httpx.ProxyError):
+        client.get("http://nowhere.invalid/")
+
+
+def test_timeouts(server: Server) -> None:
+    """A deadline is one; and the transport's own is for clients that have none."""
+    url = server.url("/seq/stall", id=server.new_id())
+    with httpx.Client(transport=RetryTransport(deadline=0.05)) as client:
+        with pytest.raises(httpx.TimeoutException) as raised:
+            client.get(url)
+        assert not isinstance(raised.value, httpx.ReadTimeout)
+    transport = RetryTransport(timeout=Timeout(50), strategy=RetryStrategy(max_retries_on_exception=0))
+    with httpx.Client(transport=transport, timeout=None) as client, pytest.raises(httpx.ReadTimeout):
+        client.get(url)
+
+
+def test_cancelling_a_task_cancels_the_call(server: Server) -> None:
+    id = server.new_id()
+
+    async def work() -> None:
+        async with httpx.AsyncClient(transport=AsyncRetryTransport()) as client:
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(client.get(server.url("/seq/stall", id=id)), 0.1)
+            await asyncio.to_thread(server.seen, id, ended=True)
+
+    asyncio.run(work())
+
+
+def test_many_at_once(server: Server) -> None:
+    url = server.url("/seq/200", id=server.new_id(), quiet="")
+
+    async def work() -> None:
+        async with httpx.AsyncClient(transport=AsyncRetryTransport()) as client:
+            for response in await asyncio.gather(*(client.get(url) for _ in range(200))):
+                assert response.status_code == 200
+
+    asyncio.run(work())
+
+
+def test_a_client_works_in_a_child_of_fork(server: Server) -> None:
+    url = server.url("/seq/200", id=server.new_id())
+    with httpx.Client(transport=RetryTransport(**ours({}))) as client:
+        assert client.get(url).status_code == 200
+
+        def work() -> None:
+            assert client.get(url).status_code == 200
+            client.close()
+
+        in_child(work)
+        assert client.get(url).status_code == 200

@@ -1,0 +1,354 @@
+"""The transport adapter for requests: what its documentation promises, on its own adapter and on this engine."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+from collections.abc import Iterator
+from typing import Any, Callable
+
+import pytest
+from proxies import tunnel_proxy
+from test_client_process import end_of, start
+from test_fork import in_child
+
+requests = pytest.importorskip("requests")
+
+from requests.adapters import BaseAdapter, HTTPAdapter  # noqa: E402
+from requests.auth import HTTPDigestAuth  # noqa: E402
+
+from boxretry import BoxRetryError, RetryStrategy, Timeout  # noqa: E402
+from boxretry.integrations.requests import RetryAdapter  # noqa: E402
+from boxretry.testing import Answer, Fault, ScriptedServer, SeenRequest  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+
+Server = Any
+Session = Any
+
+
+def ours(**settings: Any) -> RetryAdapter:
+    return RetryAdapter(**{"strategy": RetryStrategy(retry_base_interval=0.001), **settings})
+
+
+def session_with(adapter: BaseAdapter) -> Session:
+    session = requests.Session()
+    for prefix in ("http://", "https://"):
+        session.mount(prefix, adapter)
+    return session
+
+
+@pytest.fixture(params=[HTTPAdapter, ours], ids=["theirs", "ours"])
+def session(request: Any) -> Iterator[Session]:
+    """On both adapters: what holds for the one has to hold for the other."""
+    with session_with(request.param()) as session:
+        yield session
+
+
+@pytest.fixture
+def our_session() -> Iterator[Session]:
+    with session_with(ours()) as session:
+        yield session
+
+
+def test_a_response_has_all_its_parts(session: Session) -> None:
+    answer = Answer(200, {"Content-Type": "text/plain; charset=latin-1", "X-A": "b"}, "grün".encode("latin-1"))
+    with ScriptedServer([answer]) as server:
+        response = session.get(server.url + "/a", params={"x": "1 2"}, headers={"X-Mine": "yes"})
+    assert (response.status_code, response.reason, response.ok) == (200, "OK", True)
+    assert (response.text, response.encoding) == ("grün", "latin-1")
+    assert response.headers["x-a"] == "b"
+    assert response.url == server.url + "/a?x=1+2"
+    assert response.request.headers["X-Mine"] == "yes"
+    assert response.elapsed.total_seconds() >= 0
+    (seen,) = server.requests
+    assert seen.target == "/a?x=1+2"
+    assert seen.header("User-Agent") == requests.utils.default_user_agent()
+    assert seen.header("X-Mine") == "yes"
+    assert seen.header("Host") == server.url.removeprefix("http://")
+
+
+@pytest.mark.parametrize("method", ["GET", "OPTIONS", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
+def test_every_method(session: Session, method: str) -> None:
+    with ScriptedServer([Answer(body="x")]) as server:
+        response = session.request(method, server.url)
+    assert response.content == (b"" if method == "HEAD" else b"x")
+    assert server.requests[0].method == method
+
+
+@pytest.mark.parametrize(
+    ("arguments", "content_type", "body"),
+    [
+        ({"data": {"a": "1", "b": ["2", "3"]}}, "application/x-www-form-urlencoded", b"a=1&b=2&b=3"),
+        ({"json": {"a": None}}, "application/json", b'{"a": null}'),
+        ({"data": b"\0\xff"}, None, b"\0\xff"),
+        ({"data": "grün"}, None, "grün".encode()),
+        ({"data": io.BytesIO(b"of a file")}, None, b"of a file"),
+        ({"data": (part for part in [b"of ", b"a generator"])}, None, b"of a generator"),
+        ({"data": []}, None, b""),
+    ],
+)
+def test_bodies(session: Session, arguments: dict[str, Any], content_type: str | None, body: bytes) -> None:
+    for kind in ("generator", "BytesIO"):
+        if kind in type(arguments.get("data")).__name__:
+            text = body
+            arguments = {"data": io.BytesIO(text) if kind == "BytesIO" else (part for part in [text])}
+    with ScriptedServer([200]) as server:
+        session.post(server.url, **arguments)
+    (seen,) = server.requests
+    assert (seen.header("Content-Type"), seen.body) == (content_type, body)
+
+
+def test_files(session: Session) -> None:
+    with ScriptedServer([200]) as server:
+        session.post(server.url, files={"file": ("a.txt", io.BytesIO(b"hello"))}, data={"field": "value"})
+    (seen,) = server.requests
+    assert (seen.header("Content-Type") or "").startswith("multipart/form-data; boundary=")
+    assert b'name="file"; filename="a.txt"\r\n\r\nhello\r\n' in seen.body
+    assert b'name="field"\r\n\r\nvalue\r\n' in seen.body
+
+
+def test_gzip_is_decoded(session: Session) -> None:
+    packed = Answer(200, {"Content-Encoding": "gzip"}, gzip.compress(b"hello"))
+    with ScriptedServer([packed]) as server:
+        assert session.get(server.url).content == b"hello"
+        with session.get(server.url, stream=True) as response:
+            assert gzip.decompress(response.raw.read()) == b"hello"
+    assert "gzip" in (server.requests[0].header("Accept-Encoding") or "")
+
+
+def test_streams(session: Session) -> None:
+    with ScriptedServer([Answer(body="one\ntwo\n" * 1000)]) as server:
+        with session.get(server.url, stream=True) as response:
+            assert next(response.iter_lines()) == b"one"
+        with session.get(server.url, stream=True) as response:
+            assert b"".join(response.iter_content(100)) == b"one\ntwo\n" * 1000
+        with session.get(server.url, stream=True) as response:
+            assert response.raw.read(5) == b"one\nt"
+
+
+@pytest.mark.parametrize(
+    ("status", "method", "then"), [(301, "POST", "GET"), (302, "POST", "GET"), (303, "PUT", "GET"), (307, "PUT", "PUT")]
+)
+def test_redirects(session: Session, status: int, method: str, then: str) -> None:
+    with ScriptedServer([Answer(status, {"Location": "/there"}), Answer(body="x")]) as server:
+        response = session.request(method, server.url + "/here", data=b"body")
+        assert (response.url, response.content) == (server.url + "/there", b"x")
+        assert [each.status_code for each in response.history] == [status]
+    assert [(each.method, each.target) for each in server.requests] == [(method, "/here"), (then, "/there")]
+    assert server.requests[1].body == (b"body" if then == method else b"")
+
+
+def test_redirects_that_are_not_wanted_and_those_without_end(session: Session) -> None:
+    with ScriptedServer([Answer(302, {"Location": "/"})]) as server:
+        assert session.get(server.url, allow_redirects=False).status_code == 302
+        with pytest.raises(requests.TooManyRedirects):
+            session.get(server.url)
+    assert len(server.requests) == 1 + session.max_redirects + 1
+
+
+def test_a_redirect_to_another_host_goes_without_authorization(session: Session) -> None:
+    with ScriptedServer([200]) as other:
+        location = other.url.replace("127.0.0.1", "localhost") + "/there"
+        with ScriptedServer([Answer(302, {"Location": location})]) as server:
+            session.get(server.url, headers={"Authorization": "secret", "X-A": "b"})
+    assert server.requests[0].header("Authorization") == "secret"
+    assert other.requests[0].header("Authorization") is None
+    assert other.requests[0].header("X-A") == "b"
+
+
+def test_cookies(session: Session) -> None:
+    first = Answer(302, [("Set-Cookie", "a=1; Path=/"), ("Set-Cookie", "b=2; Path=/b"), ("Location", "/")])
+    with ScriptedServer([first, 200]) as server:
+        response = session.get(server.url)
+        assert response.history[0].cookies.get_dict() == {"a": "1", "b": "2"}
+        assert session.cookies.get_dict() == {"a": "1", "b": "2"}
+        session.get(server.url + "/b", cookies={"c": "3"})
+    assert [each.header("Cookie") for each in server.requests] == [None, "a=1", "b=2; a=1; c=3"]
+
+
+def test_basic_auth(session: Session) -> None:
+    with ScriptedServer([200]) as server:
+        session.get(server.url, auth=("user", "pass"))
+    assert server.requests[0].header("Authorization") == "Basic dXNlcjpwYXNz"
+
+
+def test_digest_auth(session: Session) -> None:
+    """It answers a 401 with a second request by itself."""
+
+    def answer(request: SeenRequest) -> Answer:
+        if request.header("Authorization"):
+            return Answer(200)
+        return Answer(401, {"WWW-Authenticate": 'Digest realm="r", nonce="n", qop="auth"'})
+
+    with ScriptedServer([answer]) as server:
+        response = session.get(server.url, auth=HTTPDigestAuth("user", "pass"))
+        assert (response.status_code, len(response.history)) == (200, 1)
+    assert (server.requests[1].header("Authorization") or "").startswith('Digest username="user"')
+
+
+def test_hooks(session: Session) -> None:
+    seen: list[int] = []
+    with ScriptedServer([204]) as server:
+        session.get(server.url, hooks={"response": lambda response, *_, **__: seen.append(response.status_code)})
+    assert seen == [204]
+
+
+def test_errors_have_the_classes_of_requests(session: Session, server: Server) -> None:
+    def url(item: str) -> str:
+        return str(server.url(f"/seq/{item}", id=server.new_id()))
+
+    cases: list[tuple[type[Exception], Callable[[], object]]] = [
+        (requests.ConnectionError, lambda: session.get(f"http://127.0.0.1:{server.ports['refused']}/")),
+        (requests.ConnectionError, lambda: session.get("http://nowhere.invalid/")),
+        (requests.ConnectionError, lambda: session.get(url("close:before"))),
+        (requests.ConnectionError, lambda: session.get(url("reset:before"))),
+        (requests.ConnectionError, lambda: session.get(url("garbage"))),
+        (requests.ReadTimeout, lambda: session.get(url("stall"), timeout=0.05)),
+        (requests.ReadTimeout, lambda: session.get(url("stall"), timeout=(3600, 0.05))),
+        (requests.exceptions.InvalidURL, lambda: session.get("http://127.0.0.1:x/")),
+        (requests.exceptions.InvalidHeader, lambda: session.get(url("200"), headers={"X": "a\r\nb"})),
+    ]
+    for kind, fails in cases:
+        with pytest.raises(kind) as raised:
+            fails()
+        assert isinstance(raised.value, requests.RequestException)
+        assert raised.value.request is None or raised.value.request.url
+
+
+def test_tls(session: Session, tls_server: Server) -> None:
+    url = tls_server.url("/seq/200", kind="https", id=tls_server.new_id())
+    assert session.get(url, verify=tls_server.ca).status_code == 200
+    with pytest.raises(requests.exceptions.SSLError):
+        session.get(url)
+    for kind in ("https_expired", "https_wrong_name", "https_self_signed"):
+        with pytest.raises(requests.exceptions.SSLError):
+            session.get(tls_server.url("/seq/200", kind=kind, id=tls_server.new_id()), verify=tls_server.ca)
+    with pytest.raises(OSError, match="invalid path: /nowhere"):
+        session.get(url, verify="/nowhere")
+
+
+def test_proxies(session: Session, tls_server: Server) -> None:
+    with ScriptedServer([Answer(body="by the proxy")]) as proxy:
+        response = session.get("http://nowhere.invalid/a?b", proxies={"http": proxy.url.replace("//", "//u:p@")})
+        assert response.text == "by the proxy"
+        session.proxies = {"http": proxy.url.removeprefix("http://")}
+        session.get("http://nowhere.invalid/c")
+    assert [each.target for each in proxy.requests] == ["http://nowhere.invalid/a?b", "http://nowhere.invalid/c"]
+    assert proxy.requests[0].header("Proxy-Authorization") == "Basic dTpw"
+    url = tls_server.url("/seq/200", kind="https", id=tls_server.new_id())
+    with tunnel_proxy() as tunnel:
+        assert session.get(url, verify=tls_server.ca, proxies={"https": tunnel.url}).status_code == 200
+        session.close()
+    assert [head.split()[0] for head in tunnel.heads] == ["CONNECT"]
+
+
+def test_proxies_of_the_environment(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedServer([200]) as server, ScriptedServer([204]) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        assert session.get("http://nowhere.invalid/").status_code == 204
+        assert session.get(server.url).status_code == 200
+        session.trust_env = False
+        with pytest.raises(requests.ConnectionError):
+            session.get("http://nowhere.invalid/")
+
+
+def test_a_proxy_that_is_not_there(session: Session, server: Server) -> None:
+    proxy = f"http://127.0.0.1:{server.ports['refused']}"
+    for url in ("http://nowhere.invalid/", "https://nowhere.invalid/"):
+        with pytest.raises(requests.exceptions.ProxyError):
+            session.get(url, proxies={"http": proxy, "https": proxy})
+
+
+def test_a_closed_session_can_be_used_again(session: Session) -> None:
+    with ScriptedServer([200]) as server:
+        session.get(server.url)
+        session.close()
+        assert session.get(server.url).status_code == 200
+
+
+def test_a_session_can_be_pickled() -> None:
+    with session_with(RetryAdapter(deadline=5)) as session, ScriptedServer([200]) as server:
+        session.get(server.url)
+        with pickle.loads(pickle.dumps(session)) as copy:
+            assert copy.get(server.url).status_code == 200
+            assert copy.get_adapter(server.url)._settings == {"deadline": 5}
+
+
+def test_b3_there_are_retries(our_session: Session) -> None:
+    with ScriptedServer([503, Fault.HANG_UP, Answer(429, {"Retry-After": "0"}), Answer(body="x")]) as server:
+        assert our_session.post(server.url, data=io.BytesIO(b"body")).text == "x"
+    assert [each.body for each in server.requests] == [b"body"] * 4
+
+
+def test_b10_the_last_response_is_returned(our_session: Session) -> None:
+    with ScriptedServer([503]) as server:
+        response = our_session.get(server.url)
+        with pytest.raises(requests.HTTPError):
+            response.raise_for_status()
+    assert len(server.requests) == 5
+
+
+def test_an_error_has_the_attempts(our_session: Session, server: Server) -> None:
+    with pytest.raises(requests.ConnectionError) as raised:
+        our_session.get(f"http://127.0.0.1:{server.ports['refused']}/")
+    cause = raised.value.__cause__
+    assert isinstance(cause, BoxRetryError)
+    assert len(cause.attempts) == 3
+
+
+def test_a_deadline_is_a_timeout(server: Server) -> None:
+    with session_with(ours(deadline=0.05)) as session, pytest.raises(requests.Timeout) as raised:
+        session.get(server.url("/seq/stall", id=server.new_id()))
+    assert not isinstance(raised.value, requests.ReadTimeout)
+
+
+def test_the_adapter_s_own_timeout(server: Server) -> None:
+    """It is for requests that say none."""
+    url = server.url("/seq/stall", id=server.new_id())
+    with session_with(ours(timeout=Timeout(50))) as session, pytest.raises(requests.ReadTimeout):
+        session.get(url)
+
+
+def test_a_long_error_body_is_whole(our_session: Session, server: Server) -> None:
+    """The engine would cut it off at 1 MiB (B15), of which nobody would tell."""
+    response = our_session.get(server.url("/seq/404", {"size": 2_000_000}, id=server.new_id()))
+    assert len(response.content) == 2_000_000
+
+
+def test_what_is_not_supported_is_refused(our_session: Session, tls_server: Server, tmp_path: Any) -> None:
+    url = tls_server.url("/seq/200", kind="https", id=tls_server.new_id())
+    for arguments, name in (
+        ({"verify": False}, "verify"),
+        ({"cert": "x"}, "cert"),
+        ({"verify": str(tmp_path)}, "verify"),
+    ):
+        with pytest.raises(requests.RequestException, match=f"{name}: .* not supported"):
+            our_session.get(url, **arguments)
+    for setting in ("proxy", "ca_file"):
+        with pytest.raises(TypeError, match=setting):
+            RetryAdapter(**{setting: "x"})
+    with pytest.raises(ValueError, match="timeout"):
+        our_session.get(url, timeout=(1, 2, 3), verify=tls_server.ca)
+
+
+def test_a_session_works_in_a_child_of_fork(our_session: Session, server: Server) -> None:
+    url = server.url("/seq/200", id=server.new_id())
+    assert our_session.get(url).status_code == 200
+
+    def work() -> None:
+        assert our_session.get(url).status_code == 200
+        our_session.close()
+
+    in_child(work)
+    assert our_session.get(url).status_code == 200
+
+
+def test_it_is_imported_only_when_it_is_used() -> None:
+    program = """
+    import boxretry.aio, boxretry.testing
+    print(sorted({"requests", "httpx", "box_sdk_gen", "urllib3"} & sys.modules.keys()))
+    """
+    assert end_of(start(program)) == (0, "[]\n", "")
