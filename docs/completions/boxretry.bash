@@ -42,11 +42,14 @@ _boxretry() {
       esac
       ;;
     fetch)
-      words='-X -H -d -A -o -i -f -v -s -x -h --request --header --data --user-agent --output --include --fail --json --verbose --silent --preset --max-attempts --retry-base-interval --retry-randomization-factor --max-retries-on-exception --backoff-cap --retry-after-cap --retry-after-over-cap --no-retry-unsafe-methods --timeout-interval-for-request-ms --timeout-interval-for-resource-ms --deadline-ms --body-limit --cacert --proxy --noproxy --help'
+      words='-X -H -d -F -T -A -o -i -f -v -s -L -x -h --request --header --data --form --upload-file --idempotency-key --user-agent --output --resume --include --fail --json --verbose --silent --preset --max-attempts --retry-base-interval --retry-randomization-factor --max-retries-on-exception --backoff-cap --retry-after-cap --retry-after-over-cap --no-retry-unsafe-methods --timeout-interval-for-request-ms --timeout-interval-for-resource-ms --deadline-ms --body-limit --location --no-location --max-redirs --compressed --http1.1 --http2 --http2-prior-knowledge --cacert --cert --key --unix-socket --proxy --noproxy --help'
       case $before in
         -X|--request) return ;;
         -H|--header) return ;;
         -d|--data) values=@file ;;
+        -F|--form) return ;;
+        -T|--upload-file) values=@file ;;
+        --idempotency-key) return ;;
         -A|--user-agent) return ;;
         -o|--output) values=@file ;;
         --preset) values='box january' ;;
@@ -61,7 +64,11 @@ _boxretry() {
         --timeout-interval-for-resource-ms) return ;;
         --deadline-ms) return ;;
         --body-limit) return ;;
+        --max-redirs) return ;;
         --cacert) values=@file ;;
+        --cert) values=@file ;;
+        --key) values=@file ;;
+        --unix-socket) return ;;
         -x|--proxy) return ;;
         --noproxy) return ;;
       esac

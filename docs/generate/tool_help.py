@@ -10,7 +10,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_OPTION = re.compile(r"^  (?:-(?P<letter>\w), |    )--(?P<name>[\w-]+)(?: (?P<value>\S+))?  +(?P<help>\S.*)$")
+_OPTION = re.compile(r"^  (?:-(?P<letter>\w), |    )--(?P<name>[\w.-]+)(?: (?P<value>\S+))?  +(?P<help>\S.*)$")
 _CONTINUATION = re.compile(r"^ {10,}(\S.*)$")
 
 
