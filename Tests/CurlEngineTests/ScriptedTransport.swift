@@ -170,10 +170,18 @@ final class Scene {
     let engine: Engine
     private(set) var call: Call?
 
-    init(_ scripts: Script..., onEvent: ((EngineEvent) -> Void)? = nil) throws {
+    convenience init(_ scripts: Script..., onEvent: ((EngineEvent) -> Void)? = nil) throws {
+        try self.init(scripts, onEvent: onEvent)
+    }
+
+    /// `replayCodes`: as of a client's options (R1).
+    init(_ scripts: [Script], replayCodes: [String] = [], onEvent: ((EngineEvent) -> Void)? = nil) throws {
         transport = ScriptedTransport(scripts, clock: clock)
         var settings = EngineSettings()
         settings.onEvent = onEvent
+        for code in replayCodes {
+            if let copy = code.withCString({ shim_copy_string($0) }) { settings.replayCodes.append(copy) }
+        }
         if let secret = shim_copy_string("x-box-secret") { settings.secretHeaders.append(secret) }
         engine = try Engine(settings: settings, clock: clock, transport: transport)
         transport.engine = engine
@@ -182,7 +190,8 @@ final class Scene {
     /// Performs a call, without jitter.
     func perform(
         method: String = "GET", url: String? = nil, headers: OwnedHeaders = OwnedHeaders(), body: String? = nil,
-        source: BodySource? = nil, sink: BodySink? = nil, strategy: (any RetryStrategy)? = nil,
+        source: BodySource? = nil, sink: BodySink? = nil, tokens: TokenSource? = nil,
+        strategy: (any RetryStrategy)? = nil,
         cancelSwitch: CancelSwitch? = nil, _ change: (inout CallSettings) -> Void = { _ in }
     ) throws -> CallResult {
         var settings = CallSettings()
@@ -205,7 +214,8 @@ final class Scene {
         guard let request else { throw Engine.SetupFailure.outOfMemory }
         let call = Call(
             engine: engine, request: request, strategy: strategy ?? BoxRetryStrategy(checked: options),
-            settings: settings, delivery: .none, cancelSwitch: cancelSwitch, userPointer: nil, sink: sink)
+            settings: settings, delivery: .none, cancelSwitch: cancelSwitch, userPointer: nil, sink: sink,
+            tokens: tokens)
         self.call = call
         guard engine.perform(call) == .begun, let result = engine.takeResult(of: call) else {
             throw Engine.SetupFailure.exhausted
