@@ -11,25 +11,25 @@ import Testing
     @Test("B8: a 401 drops the token; after the wait of any retry the request goes with a new one") func refresh()
         throws
     {
-        let tokens = try Tokens(.token("a"), .token("b"))
+        let tokens = Tokens(.token("a"), .token("b"))
         let scene = try Scene(.status(401, body: "no"), .status(200, body: "yes"))
-        let result = try scene.perform(tokens: tokens.source)
+        let result = try scene.perform(tokens: tokens.makeSource())
         #expect(result.status == 200 && result.bodyText == "yes" && result.waits == [2])
         #expect(result.records.map { $0.decision?.reason } == [.unauthorized, .success])
         #expect(scene.authorizations == ["Bearer a", "Bearer b"] && tokens.calls == 2)
     }
 
     @Test("B8: if no token can be got, the call ends with that, and has the 401") func noToken() throws {
-        let tokens = try Tokens(.token("a"), .failure)
-        let result = try Scene(.status(401, "X-Id: 7", body: "no")).perform(tokens: tokens.source)
+        let tokens = Tokens(.token("a"), .failure)
+        let result = try Scene(.status(401, "X-Id: 7", body: "no")).perform(tokens: tokens.makeSource())
         #expect(result.ending == .token && result.tokenFailure != nil)
         #expect(result.status == 401 && result.bodyText == "no" && result.headerList.count == 1)
         #expect(result.records.count == 1)
     }
 
     @Test("B8: nor is the rejected token one") func sameToken() throws {
-        let tokens = try Tokens(.token("a"), .token("a"))
-        let result = try Scene(.status(401, body: "no")).perform(tokens: tokens.source)
+        let tokens = Tokens(.token("a"), .token("a"))
+        let result = try Scene(.status(401, body: "no")).perform(tokens: tokens.makeSource())
         #expect(result.ending == .token && result.status == 401 && result.records.count == 1)
         guard case .rejectedAgain = result.tokenFailure else {
             Issue.record("not rejected again")
@@ -38,9 +38,9 @@ import Testing
     }
 
     @Test("a call whose first token cannot be got sends nothing") func nothingSent() throws {
-        let tokens = try Tokens(.failure)
+        let tokens = Tokens(.failure)
         let scene = try Scene(.status(200))
-        let result = try scene.perform(tokens: tokens.source)
+        let result = try scene.perform(tokens: tokens.makeSource())
         #expect(result.ending == .token && result.status == 0 && result.records.isEmpty)
         #expect(scene.transport.begun.isEmpty)
     }
@@ -48,9 +48,9 @@ import Testing
     @Test("R1, R5: token_expired is replayed at once, within January's preset, and counts as an attempt") func replay()
         throws
     {
-        let tokens = try Tokens(.token("a"), .token("b"))
+        let tokens = Tokens(.token("a"), .token("b"))
         let scene = try Scene([.status(401, body: Self.expired), .status(200)], replayCodes: ["token_expired"])
-        let result = try scene.perform(method: "POST", body: "x", tokens: tokens.source, strategy: none)
+        let result = try scene.perform(method: "POST", body: "x", tokens: tokens.makeSource(), strategy: none)
         #expect(result.status == 200 && result.waits == [0])
         #expect(result.records.map(\.number) == [1, 2])
         #expect(result.records[0].decision?.reason == .tokenExpired)
@@ -66,26 +66,26 @@ import Testing
             "{\"code\": \"token_expired\", \"x\": \"" + String(repeating: "y", count: 66_000) + "\"}",
         ])
     func otherBodies(body: String) throws {
-        let tokens = try Tokens(.token("a"), .token("b"))
+        let tokens = Tokens(.token("a"), .token("b"))
         let scene = try Scene([.status(401, body: body), .status(200)], replayCodes: ["token_expired"])
-        let result = try scene.perform(tokens: tokens.source, strategy: none)
+        let result = try scene.perform(tokens: tokens.makeSource(), strategy: none)
         #expect(result.ending == .response && result.status == 401 && result.bodyText == body && tokens.calls == 1)
     }
 
     @Test("F76, R1: a second 401 after the replay reaches the caller") func onlyOnce() throws {
-        let tokens = try Tokens(.token("a"), .token("b"), .token("c"))
+        let tokens = Tokens(.token("a"), .token("b"), .token("c"))
         let scene = try Scene([.status(401, body: Self.expired)], replayCodes: ["token_expired"])
-        let result = try scene.perform(tokens: tokens.source, strategy: none)
+        let result = try scene.perform(tokens: tokens.makeSource(), strategy: none)
         #expect(result.status == 401 && result.records.count == 2 && tokens.calls == 2)
     }
 
     @Test("F77, R4: if the new token is the rejected one, or there is none, the caller gets the original 401")
     func replayWithoutToken() throws {
         for second in [Tokens.Answer.token("a"), .failure] {
-            let tokens = try Tokens(.token("a"), second)
+            let tokens = Tokens(.token("a"), second)
             let scene = try Scene(
                 [.status(401, "X-Request-Id: 7", body: Self.expired)], replayCodes: ["token_expired"])
-            let result = try scene.perform(tokens: tokens.source, strategy: none)
+            let result = try scene.perform(tokens: tokens.makeSource(), strategy: none)
             #expect(result.ending == .response && result.tokenFailure != nil)
             #expect(result.status == 401 && result.bodyText == Self.expired && result.headerList.count == 1)
             #expect(result.records.count == 1)
@@ -94,21 +94,22 @@ import Testing
 
     @Test("R3: what cannot be sent again is not replayed, and the token is dropped all the same") func oneShot() throws
     {
-        let tokens = try Tokens(.token("a"), .token("b"))
+        let tokens = Tokens(.token("a"), .token("b"))
         let source = CallbackSource(length: -1, read: { _, _, _ in .bytes(3) }, rewind: nil, close: {})
         let scene = try Scene([.status(401, body: Self.expired)], replayCodes: ["token_expired"])
         scene.transport.readsBodies = true
-        let result = try scene.perform(method: "PUT", source: source, tokens: tokens.source, strategy: none)
+        let tokenSource = try tokens.makeSource()
+        let result = try scene.perform(method: "PUT", source: source, tokens: tokenSource, strategy: none)
         #expect(result.status == 401 && result.records[0].decision?.reason == .notReplayable)
-        #expect(tokens.source.tokenAtHand() == nil)
+        #expect(tokenSource.tokenAtHand() == nil)
     }
 
     @Test("in a mix the replay comes first, once, and then B8") func mix() throws {
-        let tokens = try Tokens(.token("a"), .token("b"), .token("c"))
+        let tokens = Tokens(.token("a"), .token("b"), .token("c"))
         let scene = try Scene(
             [.status(401, body: Self.expired), .status(401, body: Self.expired), .status(200)],
             replayCodes: ["token_expired"])
-        let result = try scene.perform(tokens: tokens.source)
+        let result = try scene.perform(tokens: tokens.makeSource())
         #expect(result.status == 200)
         #expect(result.records.map { $0.decision?.reason } == [.tokenExpired, .unauthorized, .success])
         #expect(result.waits == [0, 4])
@@ -116,9 +117,9 @@ import Testing
     }
 
     @Test("T13, F58: a token goes to no other place, and a 401 from there says nothing of it") func foreign() throws {
-        let tokens = try Tokens(.token("a"), .token("b"))
+        let tokens = Tokens(.token("a"), .token("b"))
         let scene = try Scene(.status(302, "Location: http://127.0.0.2/"), .status(401))
-        let result = try scene.perform(tokens: tokens.source)
+        let result = try scene.perform(tokens: tokens.makeSource())
         #expect(result.status == 401 && tokens.calls == 1)
         #expect(scene.authorizations == ["Bearer a", ""])
     }
@@ -126,9 +127,9 @@ import Testing
     @Test("B11: waiting for a token counts against the deadline, and not against an attempt's timeouts") func deadline()
         throws
     {
-        let tokens = try Tokens()
+        let tokens = Tokens()
         let scene = try Scene(.status(200))
-        let result = try scene.perform(tokens: tokens.source) {
+        let result = try scene.perform(tokens: tokens.makeSource()) {
             $0.deadline = 5_000
             $0.idleTimeout = 1_000_000_000
             $0.resourceTimeout = 2_000_000_000
@@ -138,10 +139,10 @@ import Testing
     }
 
     @Test("K1: a call that waits for a token can be cancelled") func cancelled() throws {
-        let tokens = try Tokens()
+        let tokens = Tokens()
         let scene = try Scene(.status(200))
         scene.transport.at(seconds: 1) { scene.call.map { scene.engine.cancel($0) } }
-        #expect(try scene.perform(tokens: tokens.source).ending == .cancelled)
+        #expect(try scene.perform(tokens: tokens.makeSource()).ending == .cancelled)
         tokens.forget()
     }
 
@@ -163,18 +164,18 @@ private final class Tokens: TokenProvider {
     private var answers: [Answer]
     private var held: [TokenRequest] = []
     private(set) var calls = 0
-    private var made: TokenSource?
 
-    init(_ answers: Answer...) throws {
+    init(_ answers: Answer...) {
         self.answers = answers
-        var settings = TokenSettings()
-        settings.providerTimeout = .max
-        made = TokenSource(provider: self, settings: settings, clock: .system(SystemClock())) { $0 }
-        _ = try #require(made)
     }
 
-    // The source keeps its provider, and so this object; the process is short.
-    var source: TokenSource { made! }
+    /// The source of this provider.
+    func makeSource() throws -> TokenSource {
+        var settings = TokenSettings()
+        settings.providerTimeout = .max
+        return try #require(TokenSource(provider: self, settings: settings, clock: .system(SystemClock())) { $0 })
+    }
+
     var mayBlock: Bool { false }
 
     func provide(_ request: TokenRequest) {

@@ -25,6 +25,7 @@ from .outcome import HeaderArray, Headers, Request, header_pairs
 from .progress import Progress
 from .strategy import RetryStrategy
 from .timeout import Timeout, timeouts_struct
+from .token import AnyTokenSource
 from .watched import Watched
 
 #: What the header says of a client's `max_redirects`.
@@ -74,6 +75,8 @@ class Sending:
         http_version: HTTPVersion = HTTPVersion.HTTP_DEFAULT,
         on_progress: Callable[[Progress], object] | None = None,
         before_attempt: Callable[[AttemptRequest], object] | None = None,
+        token_source: AnyTokenSource | None = None,
+        authorization: bool = True,
         user_data: object = None,
     ) -> None:
         """See `Client.request()`. `is_watched`: the client has a custom strategy, an `on_event` or a hook."""
@@ -123,6 +126,11 @@ class Sending:
             struct.compression = switch(compression, "compression")
         if http_version:
             struct.http_version = integer(http_version, "http_version")
+        if token_source is not None:
+            self._token_source = token_source
+            struct.token_source = token_source_handle(token_source).pointer
+        if not authorization:
+            struct.authorization = Switch.OFF
         self.watched: Watched | None = None
         has_callback = not (body.source is None and own_sink is None and on_progress is None and before_attempt is None)
         if is_watched or has_callback:
@@ -161,6 +169,13 @@ class Sending:
         if is_lent:
             self.struct.body_is_borrowed = True
         return is_lent
+
+
+def token_source_handle(token_source: AnyTokenSource) -> Handle:
+    """The handle by which a client knows a token source."""
+    if not isinstance(token_source, AnyTokenSource):
+        raise TypeError(f"token_source: must be a token source, not {type(token_source).__name__}")
+    return token_source._open_handle()
 
 
 def is_custom(strategy: object) -> bool:

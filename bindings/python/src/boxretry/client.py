@@ -18,7 +18,17 @@ from ._bodies import Path, path_bytes
 from ._callbacks import before_attempt_of_client
 from ._certificates import default_ca_file
 from ._handle import Handle, HandleOwner, new_handle
-from ._sending import Sending, called, deadline_or_none_ms, is_custom, positive, redirects, strategy_handle, switch
+from ._sending import (
+    Sending,
+    called,
+    deadline_or_none_ms,
+    is_custom,
+    positive,
+    redirects,
+    strategy_handle,
+    switch,
+    token_source_handle,
+)
 from .attempt_request import AttemptRequest
 from .call import SLICE_MS, Call, end_and_free, wait_in_slices
 from .enums import Error, HTTPVersion, Preset, Proxy
@@ -28,6 +38,7 @@ from .options import RequestArguments, Strategy
 from .response import Response, log_call, response_of_call
 from .stream import Stream
 from .timeout import Timeout, timeouts_struct
+from .token import AnyTokenSource
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -83,6 +94,9 @@ class Client(HandleOwner):
         secret_headers: Iterable[Text] = (),
         idempotency_key_header: Text | None = None,
         before_attempt: Callable[[AttemptRequest], object] | None = None,
+        token_source: AnyTokenSource | None = None,
+        replay_codes: Iterable[Text] = (),
+        allow_insecure_token: bool = False,
     ) -> None:
         """The settings of all requests; where a request has the same argument, its own wins.
 
@@ -116,6 +130,12 @@ class Client(HandleOwner):
         idempotency_key_header: None: "Idempotency-Key".
         before_attempt: is called each time before a request is sent, with an `AttemptRequest`, and may change its
             headers (B12). It must not block. What it raises ends the call: CallbackFailedError, with it as its cause.
+        token_source: where access tokens come from; each request has one in its Authorization, unless it has a header
+            of that name. It must stay open. A token goes only to the scheme, host and port of the request, and over
+            http only to this very machine (else InvalidArgumentError).
+        replay_codes: a 401 whose JSON has one of these as its `code` is replayed at once with a new token, once in a
+            call (R1). At most 16. Without any: none; with Preset.JANUARY, token_expired.
+        allow_insecure_token: tokens may go over http to other machines, too.
 
         Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError.
         """
@@ -163,6 +183,13 @@ class Client(HandleOwner):
         options.secret_headers, options.secret_header_count = (c_char_p * len(names))(*names), len(names)
         if idempotency_key_header is not None:
             options.idempotency_key_header = text(idempotency_key_header, "idempotency_key_header")
+        if token_source is not None:
+            options.token_source = token_source_handle(token_source).pointer
+        if isinstance(replay_codes, (str, bytes)):
+            raise TypeError("replay_codes: must be several codes, not one")
+        codes = [text(code, "replay_codes") for code in replay_codes]
+        options.replay_codes, options.replay_code_count = (c_char_p * len(codes))(*codes), len(codes)
+        options.allow_insecure_token = bool(allow_insecure_token)
         listener = hook = None
         if on_event is not None:
             listener = Listener(called(on_event, "on_event"))
@@ -175,7 +202,7 @@ class Client(HandleOwner):
             _abi.boxretry_client_new,
             byref(options),
             free=_abi.boxretry_client_free,
-            keeps=(strategy_kept, listener, hook),
+            keeps=(strategy_kept, listener, hook, token_source),
         )
         _open_clients.add(self)
 
@@ -209,7 +236,8 @@ class Client(HandleOwner):
         idempotency_key: sent as a header, the same in all attempts; it makes the request safe to be sent again. 1 to
             255 visible characters. True: one is made.
         on_progress: is called with a `Progress` some times a second while bodies move. As `on_event`.
-        before_attempt: as for the client, in place of that.
+        before_attempt, token_source: as for the client, in place of that.
+        authorization: False: without an access token.
         user_data: whatever custom strategies, hooks and `on_event` are to know; they get this very object.
 
         Ctrl-C ends the wait within 0.1 s, and cancels the call.

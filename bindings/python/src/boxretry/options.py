@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .call import CancelSwitch
     from .event import Event
     from .progress import Progress
+    from .token import AnyTokenSource
 
 #: An `AsyncCustomRetryStrategy` is for an `AsyncClient`.
 Strategy = Union[RetryStrategy, CustomRetryStrategy, AsyncCustomRetryStrategy]
@@ -53,6 +54,8 @@ class RequestArguments(TypedDict, total=False):
     http_version: HTTPVersion
     on_progress: Callable[[Progress], object] | None
     before_attempt: Callable[[AttemptRequest], object] | None
+    token_source: AnyTokenSource | None
+    authorization: bool
     user_data: object
 
 
@@ -83,3 +86,6 @@ class ClientSettings(TypedDict, total=False):
     secret_headers: Iterable[Text]
     idempotency_key_header: Text | None
     before_attempt: Callable[[AttemptRequest], object] | None
+    token_source: AnyTokenSource | None
+    replay_codes: Iterable[Text]
+    allow_insecure_token: bool

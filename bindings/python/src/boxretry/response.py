@@ -155,6 +155,14 @@ class Response:
             self._attempts = attempts_of_call(self._pointer())
         return self._attempts
 
+    @property
+    def token_error(self) -> BoxRetryError | None:
+        """Why no access token could be got for a replay, so that the original 401 is the response (R4). None: else."""
+        if self._handle is None:  # A copy.
+            return None
+        error: int = _abi.boxretry_response_token_error(self._pointer())
+        return exception_of(Error(error), decoded(_abi.boxretry_last_error_detail())) if error else None
+
     def raise_for_status(self) -> Response:
         """This response. Raises HTTPStatusError, which has it, unless it is `ok`."""
         if self.ok:

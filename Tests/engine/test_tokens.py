@@ -1,0 +1,125 @@
+"""Access tokens in calls, on sockets: B8, the replay (R), T3, T8, T13."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from boxretry import (
+    Client,
+    ClientTokenProviderFailedError,
+    FixedToken,
+    InvalidArgumentError,
+    Preset,
+    Reason,
+    RetryStrategy,
+    TokenSource,
+)
+from fault_server import FaultServer
+
+EXPIRED = json.dumps({"code": "token_expired"})
+
+
+class Provider:
+    """Gives t1, t2, t3 and so on."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self) -> tuple[str, float]:
+        self.calls += 1
+        return f"t{self.calls}", 3600
+
+
+def quick() -> RetryStrategy:
+    return RetryStrategy(retry_base_interval=0.001)
+
+
+def failed() -> Any:
+    return pytest.raises(ClientTokenProviderFailedError)
+
+
+def refused() -> Any:
+    return pytest.raises(InvalidArgumentError, match="token")
+
+
+def authorizations(server: FaultServer, id: str) -> list[str]:
+    return [dict(request["headers"]).get("Authorization", "") for request in server.seen(id)]
+
+
+def test_t3_a_thousand_cold_requests_cost_one_token(server: FaultServer) -> None:
+    provider, id = Provider(), server.new_id()
+    with TokenSource(provider) as source, Client(quick(), token_source=source) as client:
+        calls = [client.submit("GET", server.url("/auth", accept="t1", id=id, quiet="")) for _ in range(1000)]
+        assert [call.response().status for call in calls] == [200] * 1000
+    assert provider.calls == 1
+
+
+def test_t8_a_token_that_expires_in_the_middle_is_no_failure(server: FaultServer) -> None:
+    """Given 1,000 requests, of which the later half is refused with the first token: one more is got, for all."""
+    provider, id, other = Provider(), server.new_id(), server.new_id()
+    with TokenSource(provider) as source, Client(quick(), token_source=source) as client:
+        calls = [client.submit("GET", server.url("/auth", accept=["t1", "t2"], id=id, quiet="")) for _ in range(500)]
+        calls += [client.submit("GET", server.url("/auth", reject="t1", id=other, quiet="")) for _ in range(500)]
+        assert [call.response().status for call in calls] == [200] * 1000
+    assert provider.calls == 2
+
+
+def test_b8_f50_a_file_is_sent_again_with_the_new_token(server: FaultServer, tmp_path: Path) -> None:
+    provider, id = Provider(), server.new_id()
+    (tmp_path / "file").write_bytes(b"the same bytes")
+    url = server.url("/auth", accept="t2", id=id)
+    with TokenSource(provider) as source, Client(quick(), token_source=source) as client:
+        response = client.put(url, data=(tmp_path / "file").open("rb"))
+    assert (response.status, [attempt.status for attempt in response.attempts]) == (200, [401, 200])
+    assert [request["body_start"] for request in server.seen(id)] == ["the same bytes"] * 2
+    assert authorizations(server, id) == ["Bearer t1", "Bearer t2"]
+
+
+def test_r1_a_token_that_has_expired_is_replayed(server: FaultServer) -> None:
+    provider, id = Provider(), server.new_id()
+    url = server.url("/seq/401,200", {"401.body": EXPIRED, "id": id})
+    with TokenSource(provider) as source, Client(preset=Preset.JANUARY, token_source=source) as client:
+        response = client.post(url, data="x")
+    assert (response.status, response.token_error) == (200, None)
+    assert [attempt.reason for attempt in response.attempts] == [Reason.TOKEN_EXPIRED, Reason.SUCCESS]
+    assert authorizations(server, id) == ["Bearer t1", "Bearer t2"]
+
+
+def test_r4_without_another_token_the_401_is_the_response(server: FaultServer) -> None:
+    url = server.url("/seq/401", {"401.body": EXPIRED, "id": server.new_id()})
+    with FixedToken("only") as source, Client(preset=Preset.JANUARY, token_source=source) as client:
+        response = client.get(url)
+    assert (response.status, response.text) == (401, EXPIRED)
+    assert isinstance(response.token_error, ClientTokenProviderFailedError)
+
+
+def test_b8_without_another_token_the_call_ends_with_that(server: FaultServer) -> None:
+    url = server.url("/seq/401", {"401.body": "no", "id": server.new_id()})
+    with FixedToken("only") as source, Client(quick(), token_source=source) as client, failed() as caught:
+        client.get(url)
+    assert caught.value.response is not None and caught.value.response.text == "no"
+
+
+def test_t13_a_header_of_the_caller_wins(server: FaultServer) -> None:
+    provider, id = Provider(), server.new_id()
+    with TokenSource(provider) as source, Client(quick(), token_source=source) as client:
+        assert client.get(server.url("/seq/401", id=id), headers={"authorization": "Basic x"}).status == 401
+        assert client.get(server.url("/seq/200", id=id), authorization=False).status == 200
+    assert [dict(request["headers"]).get("authorization") for request in server.seen(id)] == ["Basic x", None]
+    assert authorizations(server, id)[1] == "" and provider.calls == 0
+
+
+def test_t13_a_token_does_not_go_over_http_to_another_machine() -> None:
+    with FixedToken("x") as source, Client(token_source=source) as client, refused():
+        client.submit("GET", "http://192.0.2.1/")
+
+
+def test_t1_no_token_is_shown(server: FaultServer) -> None:
+    events: list[Any] = []
+    with FixedToken("very-secret") as source, Client(quick(), token_source=source, on_event=events.append) as client:
+        response = client.get(server.url("/seq/503,200", id=server.new_id()))
+        shown = repr((source, response, response.attempts, response.headers.pairs, events))
+    assert events and "very-secret" not in shown
