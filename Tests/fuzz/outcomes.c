@@ -58,7 +58,7 @@ static sent_request take_request(input *in) {
   PUT_POINTER(&request.raw, &value, boxretry_request, url);
   PUT_POINTER(&request.raw, &value, boxretry_request, body);
   PUT_POINTER(&request.raw, &value, boxretry_request, headers);
-  request.is_valid = request.raw.is_size && is_in(value.retry_safety, 0, 2) && value.reserved == 0 &&
+  request.is_valid = request.raw.is_size && is_in(value.retry_safety, 0, 2) &&
                      request.lines.are_valid && (value.body || value.body_length == 0);
   return request;
 }
@@ -78,7 +78,7 @@ static void fuzz_outcome(input *in) {
   PUT_POINTER(&raw, &value, boxretry_outcome, headers);
   PUT_POINTER(&raw, &value, boxretry_outcome, request);
   bool is_valid = (value.status == 0 || is_in(value.status, 100, 999)) && is_in(value.cause, 0, 8) &&
-                  is_in(value.request_sent, 0, 2) && value.reserved == 0 && lines.are_valid && request.is_valid &&
+                  is_in(value.request_sent, 0, 2) && lines.are_valid && request.is_valid &&
                   attempt_number >= 0;
   bool is_short = request.raw.block && request.raw.size < sizeof(boxretry_request);
 
