@@ -112,9 +112,11 @@ extension Engine {
     /// Waits for the end of a call. `mayTakeRole`: the own thread may be driving, and another call is likely to follow.
     func wait(for call: Call, until limit: Int64, mayTakeRole: Bool) -> Bool {
         shim_monitor_lock(lock)
-        if call.isDone {
+        let isDone = call.isDone
+        // Who only looks must not take the role from the thread that does the work.
+        if isDone || limit <= shim_monotonic_nanoseconds() {
             shim_monitor_unlock(lock)
-            return true
+            return isDone
         }
         if mayTakeRole ? claimRole(until: limit) : !hasDriver {
             drive(until: limit) { locked { call.isDone } }
