@@ -100,7 +100,7 @@ extension ClientHandle {
                 "request", "authorization", "is no BOXRETRY_SWITCH_", is: Int64(request.authorization))
         }
         guard let tokens = own ?? tokens, !copy.hasAuthorization else { return nil }
-        guard allowsInsecureToken || shim_url_is_confidential(copy.url) else {
+        guard allowsInsecureToken || copy.isConfidential else {
             throw .invalidArgument(
                 "request", "url", "is http to another machine, which would see the access token")
         }

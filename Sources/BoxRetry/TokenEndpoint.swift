@@ -102,7 +102,7 @@ extension TokenEndpoint {
         guard RequestChecks.isURL(url), shim_url_check(url, &place) else {
             throw .invalidArgument("options", "url", "is no http or https URL")
         }
-        guard options.allow_insecure != 0 || shim_url_is_confidential(url) else {
+        guard options.allow_insecure != 0 || place.is_confidential else {
             throw .invalidArgument(
                 "options", "url", "is http to another machine, which allow_insecure alone lets through")
         }

@@ -472,6 +472,14 @@ static bool is_address(const char *host) {
   return host[0] == '[' || inet_pton(AF_INET, host, bytes) == 1;
 }
 
+/* 127.0.0.0/8, ::1, and the name that always stands for them (RFC 6761). `host` as in a URL: IPv6 in brackets. */
+static bool is_loopback(const char *host) {
+  struct in_addr address;
+  if (strcasecmp(host, "localhost") == 0 || strcasecmp(host, "localhost.") == 0) return true;
+  if (inet_pton(AF_INET, host, &address) == 1) return ntohl(address.s_addr) >> 24 == 127;
+  return strcmp(host, "[::1]") == 0;
+}
+
 /* The parts of a URL that say where a request goes. */
 typedef struct url_origin {
   char *scheme, *host, *port;
@@ -502,10 +510,13 @@ static bool parse_origin(const char *url, url_origin *out) {
 bool shim_url_check(const char *url, shim_url *out) {
   url_origin origin;
   const bool ok = parse_origin(url, &origin);
-  if (ok)
+  if (ok) {
+    const bool has_tls = strcmp(origin.scheme, "https") == 0;
     *out = (shim_url){.origin = hash(hash(0xCBF29CE484222325U, origin.host), origin.port),
                       .needs_lookup = !is_address(origin.host),
-                      .has_tls = strcmp(origin.scheme, "https") == 0};
+                      .has_tls = has_tls,
+                      .is_confidential = has_tls || is_loopback(origin.host)};
+  }
   free_origin(&origin);
   return ok;
 }

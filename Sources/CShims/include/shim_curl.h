@@ -150,6 +150,7 @@ typedef struct shim_url {
   uint64_t origin;   /* FNV-1a hash of host and port */
   bool needs_lookup; /* the host is a name */
   bool has_tls;      /* https */
+  bool is_confidential; /* what is sent there is not read on the way: by https, or to this very machine (T12, T13) */
 } shim_url;
 
 /* Whether a URL is one that we can fetch: http or https, with a host. */

@@ -53,6 +53,9 @@ public final class RequestCopy {
     public var url: UnsafePointer<CChar> { UnsafePointer(target.url) }
     public var headers: HeaderList { ownHeaders.list }
 
+    /// What is sent is not read on the way (T13).
+    public var isConfidential: Bool { target.place.is_confidential }
+
     /// The caller's own Authorization wins over any access token (T13).
     public var hasAuthorization: Bool { headers.firstValue(of: "Authorization") != nil }
 
