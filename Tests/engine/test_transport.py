@@ -17,6 +17,7 @@ from calls import in_both_ways, once, quick, sent_header
 from fault_server import FaultServer, pattern
 from nginx import Nginx
 from programs import run
+from raw_server import Accepting
 
 # --- Client certificates ---
 
@@ -83,36 +84,22 @@ def test_a_certificate_is_not_shown_to_who_does_not_ask(server: FaultServer) -> 
 # --- Unix sockets ---
 
 
-class Forwards:
+class Forwards(Accepting):
     """A Unix socket that leads to a port."""
 
     def __init__(self, path: Path, port: int) -> None:
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(path))
+        listener.listen()
+        super().__init__(listener)
         self.path, self._port = path, port
         self.connections = 0
 
-    def __enter__(self) -> Forwards:
-        self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(str(self.path))
-        self._listener.listen()
-        self._thread = threading.Thread(target=self._serve)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._thread.join()
-        self._listener.close()
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                near, _ = self._listener.accept()
-            except OSError:  # The end.
-                return
-            self.connections += 1
-            far = socket.create_connection(("127.0.0.1", self._port))
-            for source, target in ((near, far), (far, near)):
-                threading.Thread(target=self._forward, args=(source, target), daemon=True).start()
+    def take(self, connection: socket.socket) -> None:
+        self.connections += 1
+        far = socket.create_connection(("127.0.0.1", self._port))
+        for source, target in ((connection, far), (far, connection)):
+            threading.Thread(target=self._forward, args=(source, target), daemon=True).start()
 
     @staticmethod
     def _forward(source: socket.socket, target: socket.socket) -> None:
