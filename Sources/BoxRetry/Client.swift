@@ -55,10 +55,7 @@ public func boxretry_client_new(
                 allowsInsecureToken: options.allow_insecure_token != 0
             ).give(to: out)
         } catch {
-            switch error {
-            case .outOfMemory: throw .outOfMemory
-            case .exhausted: throw .exhausted
-            }
+            throw .setup(error)
         }
     }
 }
@@ -74,14 +71,8 @@ extension ClientHandle {
         let settings = try settings.overridden(by: request)
         var strategy = strategy
         if let pointer = request.strategy { strategy = try StrategyHandle.retained(pointer, "strategy").strategy }
-        let cancel: CancelSwitch?
-        if let pointer = request.cancel {
-            cancel = try CancelHandle.retained(pointer, "cancel").cancelSwitch
-        } else {
-            cancel = nil
-        }
-        let sink: BodySink?
-        if let pointer = request.sink { sink = try BodySink.checked(pointer) } else { sink = nil }
+        let cancel = try CancelHandle.cancelSwitch(behind: request.cancel)
+        let sink = try BodySink.checked(request.sink)
         let copy = try copy(of: request)
         return Call(
             engine: engine, request: copy, strategy: strategy, settings: settings,
@@ -251,9 +242,7 @@ private func delivery(of request: boxretry_request) throws(Failure) -> Call.Deli
     guard let onComplete = request.on_complete else { return .none }
     let context = request.on_complete_context
     return .callback { call in
-        shim_callback_enter()
-        onComplete(context, call.handle.map { OpaquePointer($0) })
-        shim_callback_leave()
+        called { onComplete(context, call.handle.map { OpaquePointer($0) }) }
         CallHandle.release(call.handle)
         if call.isUnowned { CallHandle.release(call.handle) }
     }

@@ -242,39 +242,48 @@ extension EngineSettings {
     }
 
     private mutating func setSecretHeaders(_ options: boxretry_client_options) throws(Failure) {
-        guard options.secret_header_count >= 0, options.secret_header_count <= 64 else {
-            throw .invalidArgument("options", "secret_header_count", "must be at most 64")
-        }
-        guard options.secret_header_count > 0 else { return }
-        guard let names = options.secret_headers else {
-            throw .invalidArgument("options", "secret_headers", "is NULL, but secret_header_count is not 0")
-        }
-        for index in 0..<options.secret_header_count {
-            guard let name = names[index], RequestChecks.isHeaderName(name) else {
-                throw .invalidArgument("options", "secret_headers", "have one that is no name of a header")
-            }
-            secretHeaders.append(try copied(name))
-        }
+        try Self.append(
+            options.secret_headers, options.secret_header_count, to: &secretHeaders,
+            NameList(
+                field: "secret_headers", countField: "secret_header_count", maximum: 64, tooMany: "must be at most 64",
+                missing: "is NULL, but secret_header_count is not 0", wrong: "have one that is no name of a header"))
     }
 
     private mutating func setReplayCodes(_ options: boxretry_client_options) throws(Failure) {
-        guard options.replay_code_count >= 0, options.replay_code_count <= 16 else {
-            throw .invalidArgument("options", "replay_code_count", "must be at most 16")
+        try Self.append(
+            options.replay_codes, options.replay_code_count, to: &replayCodes,
+            NameList(
+                field: "replay_codes", countField: "replay_code_count", maximum: 16, tooMany: "must be at most 16",
+                missing: "is NULL, but replay_code_count is not 0", wrong: "have one that is no token"))
+        if replayCodes.isEmpty, Int(options.preset) == BOXRETRY_PRESET_JANUARY {
+            replayCodes.append(try copied(StaticString("token_expired").cString))
         }
-        guard options.replay_code_count > 0 else {
-            if Int(options.preset) == BOXRETRY_PRESET_JANUARY {
-                replayCodes.append(try copied(StaticString("token_expired").cString))
+    }
+
+    /// An array of names in a caller's options, and what to say of it.
+    private struct NameList {
+        let field: StaticString
+        let countField: StaticString
+        let maximum: Int
+        let tooMany: StaticString
+        let missing: StaticString
+        let wrong: StaticString
+    }
+
+    /// Checks and copies names, each of which is a token.
+    private static func append(
+        _ names: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int, to copies: inout [Text], _ list: NameList
+    ) throws(Failure) {
+        guard count >= 0, count <= list.maximum else {
+            throw .invalidArgument("options", list.countField, list.tooMany)
+        }
+        guard count > 0 else { return }
+        guard let names else { throw .invalidArgument("options", list.field, list.missing) }
+        for index in 0..<count {
+            guard let name = names[index], RequestChecks.isHeaderName(name) else {
+                throw .invalidArgument("options", list.field, list.wrong)
             }
-            return
-        }
-        guard let codes = options.replay_codes else {
-            throw .invalidArgument("options", "replay_codes", "is NULL, but replay_code_count is not 0")
-        }
-        for index in 0..<options.replay_code_count {
-            guard let code = codes[index], RequestChecks.isHeaderName(code) else {
-                throw .invalidArgument("options", "replay_codes", "have one that is no token")
-            }
-            replayCodes.append(try copied(code))
+            copies.append(try copied(name))
         }
     }
 

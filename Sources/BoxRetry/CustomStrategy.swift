@@ -23,9 +23,7 @@ final class CallbackRetryStrategy: RetryStrategy {
 
     deinit {
         guard let contextFree = callbacks.context_free else { return }
-        shim_callback_enter()
-        contextFree(callbacks.context)
-        shim_callback_leave()
+        called { contextFree(callbacks.context) }
     }
 
     var callsBack: Bool { true }
@@ -79,9 +77,7 @@ final class CallbackRetryStrategy: RetryStrategy {
             auth_available: outcome.authAvailable ? 1 : 0, request_sent: outcome.requestSent.rawValue,
             request: outcome.request?.assumingMemoryBound(to: boxretry_request.self),
             body_not_replayable: outcome.isBodyReplayable ? 0 : 1, reserved: 0)
-        shim_callback_enter()
-        body(&cOutcome)
-        shim_callback_leave()
+        called { body(&cOutcome) }
         guard shim_fork_generation() == forks else {
             throw StrategyFailure("a callback has called fork(), and this is the child", isForked: true)
         }

@@ -50,6 +50,12 @@ struct Failure: Error {
         shim_detail_set(argument.cString, nil, "is closed")
         return Failure(BOXRETRY_ERROR_CLOSED)
     }
+    static func setup(_ failure: Engine.SetupFailure) -> Failure {
+        switch failure {
+        case .outOfMemory: .outOfMemory
+        case .exhausted: .exhausted
+        }
+    }
     static var outOfMemory: Failure { Failure(BOXRETRY_ERROR_OUT_OF_MEMORY, "memory could not be had") }
     static var source: Failure { Failure(BOXRETRY_ERROR_SOURCE, "the file of a part cannot be read") }
     static var notUsable: Failure {
@@ -112,13 +118,6 @@ struct Failure: Error {
     private init(_ error: Int, _ detail: StaticString) {
         self.init(error)
         shim_detail_set(nil, nil, detail.cString)
-    }
-}
-
-extension StaticString {
-    /// The text as C wants it; a StaticString ends in NUL.
-    var cString: UnsafePointer<CChar> {
-        UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
     }
 }
 

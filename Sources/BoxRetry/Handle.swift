@@ -64,6 +64,15 @@ extension HandleClass {
         }
     }
 
+    /// What a handle is asked for that may be NULL; `otherwise` for that, and for one of another kind or process.
+    static func read<Value>(
+        _ pointer: OpaquePointer?, _ argument: StaticString, _ otherwise: Value, _ body: (Self) -> Value
+    ) -> Value {
+        var value = otherwise
+        if pointer != nil { _ = with(pointer, argument) { handle in value = body(handle) } }
+        return value
+    }
+
     /// The handle behind a pointer, for those who keep it or what it holds.
     static func retained(_ pointer: OpaquePointer, _ argument: StaticString) throws(Failure) -> Self {
         let handle = Unmanaged<Self>.fromOpaque(UnsafeRawPointer(pointer)).takeUnretainedValue()

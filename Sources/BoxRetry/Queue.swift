@@ -69,6 +69,14 @@ final class CancelHandle: Handle, HandleClass {
     }
 }
 
+extension CancelHandle {
+    /// The switch behind a pointer that may be NULL.
+    static func cancelSwitch(behind pointer: OpaquePointer?) throws(Failure) -> CancelSwitch? {
+        guard let pointer else { return nil }
+        return try retained(pointer, "cancel").cancelSwitch
+    }
+}
+
 @_cdecl("boxretry_cancel_new") @implementation
 public func boxretry_cancel_new(_ out: UnsafeMutablePointer<OpaquePointer?>!) -> boxretry_error {
     answer { () throws(Failure) in

@@ -24,22 +24,6 @@ extension boxretry_sink: SizedStruct {
     static var firstSize: Int { 56 }
 }
 
-/// Runs a callback of the caller's that answers through a number, which is preset to what means "failed".
-private func asked<Answer>(_ preset: Answer, _ callback: (UnsafeMutablePointer<Answer>) -> Void) -> Answer {
-    var answer = preset
-    shim_callback_enter()
-    callback(&answer)
-    shim_callback_leave()
-    return answer
-}
-
-/// Runs a callback of the caller's that answers nothing.
-func called(_ callback: () -> Void) {
-    shim_callback_enter()
-    callback()
-    shim_callback_leave()
-}
-
 extension Call {
     fileprivate var pointer: OpaquePointer? { handle.map { OpaquePointer($0) } }
 }
@@ -126,23 +110,23 @@ extension MultipartSource {
         guard part.data != nil || part.data_length == 0 else {
             throw .invalidArgument("parts", "data", "is NULL, but data_length is not 0")
         }
-        if let path = part.path {
-            let descriptor = shim_file_open(path)
-            guard descriptor >= 0 else { throw .source }
-            shim_close(descriptor)
-        }
         let own = shim_part(
             name: name, file_name: part.file_name, content_type: part.content_type, headers: nil, data: part.data,
             data_length: part.data_length, path: part.path)
-        guard add(own, headers: headers, isBorrowed: isBorrowed) else { throw .outOfMemory }
+        switch add(own, headers: headers, isBorrowed: isBorrowed) {
+        case .added: break
+        case .outOfMemory: throw .outOfMemory
+        case .unreadable: throw .source
+        }
     }
 }
 
 // MARK: - Sinks
 
 extension BodySink {
-    /// Checks and copies a caller's sink. Callbacks are called only if the call begins.
-    static func checked(_ pointer: UnsafePointer<boxretry_sink>) throws(Failure) -> BodySink {
+    /// Checks and copies a caller's sink; NULL: there is none. Callbacks are called only if the call begins.
+    static func checked(_ pointer: UnsafePointer<boxretry_sink>?) throws(Failure) -> BodySink? {
+        guard let pointer else { return nil }
         let sink = try boxretry_sink.read(pointer, "sink")
         switch Int(sink.kind) {
         case BOXRETRY_SINK_FILE:

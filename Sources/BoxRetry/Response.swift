@@ -16,9 +16,7 @@ final class ResponseHandle: Handle, HandleClass {
 
     /// What the response is asked for; `otherwise` for NULL.
     static func read<Value>(_ pointer: OpaquePointer?, _ otherwise: Value, _ body: (CallResult) -> Value) -> Value {
-        var value = otherwise
-        if pointer != nil { _ = with(pointer, "response") { handle in value = body(handle.result) } }
-        return value
+        read(pointer, "response", otherwise) { body($0.result) }
     }
 }
 

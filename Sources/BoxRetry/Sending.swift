@@ -16,9 +16,7 @@ final class SendingHandle: Handle, HandleClass {
 
     /// What a hook asks for; `otherwise` for NULL.
     static func read<Value>(_ pointer: OpaquePointer?, _ otherwise: Value, _ body: (Sending) -> Value) -> Value {
-        var value = otherwise
-        if pointer != nil { _ = with(pointer, "sending") { handle in value = body(handle.sending) } }
-        return value
+        read(pointer, "sending", otherwise) { body($0.sending) }
     }
 }
 

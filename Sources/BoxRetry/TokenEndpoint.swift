@@ -32,16 +32,12 @@ private final class EndpointContext {
 
     deinit {
         guard let contextFree else { return }
-        shim_callback_enter()
-        contextFree(context)
-        shim_callback_leave()
+        called { contextFree(context) }
     }
 
     func hand(_ refreshToken: SecretBytes) {
         guard let onRefreshToken else { return }
-        shim_callback_enter()
-        onRefreshToken(context, refreshToken.start)
-        shim_callback_leave()
+        called { onRefreshToken(context, refreshToken.start) }
     }
 }
 
@@ -87,10 +83,7 @@ extension TokenEndpoint {
             try self.init(
                 url: url, headers: headers, place: place, settings: settings)
         } catch {
-            switch error {
-            case .outOfMemory: throw .outOfMemory
-            case .exhausted: throw .exhausted
-            }
+            throw .setup(error)
         }
     }
 

@@ -36,9 +36,7 @@ final class CallbackTokenProvider: TokenProvider {
 
     deinit {
         guard let contextFree else { return }
-        shim_callback_enter()
-        contextFree(context)
-        shim_callback_leave()
+        called { contextFree(context) }
     }
 
     var mayBlock: Bool { true }
@@ -46,11 +44,11 @@ final class CallbackTokenProvider: TokenProvider {
     func provide(_ request: TokenRequest) {
         let forks = shim_fork_generation()
         let handle = Unmanaged.passRetained(TokenRequestHandle(request))
-        shim_callback_enter()
-        shim_provider_enter(Unmanaged.passUnretained(request.source).toOpaque())
-        callback(context, OpaquePointer(handle.toOpaque()))
-        shim_provider_leave()
-        shim_callback_leave()
+        called {
+            shim_provider_enter(Unmanaged.passUnretained(request.source).toOpaque())
+            callback(context, OpaquePointer(handle.toOpaque()))
+            shim_provider_leave()
+        }
         // In a child that the callback has made by fork(), nothing of the parent's is touched.
         if shim_fork_generation() == forks { handle.release() }
     }

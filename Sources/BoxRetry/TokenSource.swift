@@ -30,9 +30,7 @@ final class TokenHandle: Handle, HandleClass {
 
     /// What a token is asked for; `otherwise` for NULL.
     static func read<Value>(_ pointer: OpaquePointer?, _ otherwise: Value, _ body: (AccessToken) -> Value) -> Value {
-        var value = otherwise
-        if pointer != nil { _ = with(pointer, "token") { handle in value = body(handle.token) } }
-        return value
+        read(pointer, "token", otherwise) { body($0.token) }
     }
 }
 
@@ -166,14 +164,6 @@ extension TokenSourceHandle {
     }
 }
 
-extension CancelHandle {
-    /// The switch behind a pointer that may be NULL.
-    fileprivate static func cancelSwitch(behind pointer: OpaquePointer?) throws(Failure) -> CancelSwitch? {
-        guard let pointer else { return nil }
-        return try retained(pointer, "cancel").cancelSwitch
-    }
-}
-
 @_cdecl("boxretry_token_source_get_async") @implementation
 public func boxretry_token_source_get_async(
     _ source: OpaquePointer!, _ cancel: OpaquePointer!,
@@ -189,15 +179,13 @@ public func boxretry_token_source_get_async(
         let onToken = try required(on_token, "on_token")
         let context = context
         let deliver: (TokenResult) -> Void = { result in
-            shim_callback_enter()
             switch result {
             case .success(let token):
                 var pointer: OpaquePointer?
                 TokenHandle(token).give(to: &pointer)
-                onToken(context, boxretry_error(BOXRETRY_OK), pointer)
-            case .failure(let failure): onToken(context, Failure.token(failure).error, nil)
+                called { onToken(context, boxretry_error(BOXRETRY_OK), pointer) }
+            case .failure(let failure): called { onToken(context, Failure.token(failure).error, nil) }
             }
-            shim_callback_leave()
         }
         let waiter = TokenWaiter(source: source, cancelSwitch: cancelSwitch, delivery: .callback(deliver))
         if let result = source.token(for: waiter) { deliver(result) }

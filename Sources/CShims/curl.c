@@ -377,7 +377,7 @@ bool shim_header_has_authorization(const struct curl_slist *lines) {
   return false;
 }
 
-/* --- Multipart: a part's data lie in memory, and are read from there --- */
+/* --- Multipart: what a part consists of, in memory or in a file, is read while it is sent --- */
 
 typedef struct part_data {
   const char *data; /* NULL: a file */
@@ -422,37 +422,39 @@ static int on_seek_part(void *user, curl_off_t offset, int origin) {
   return CURL_SEEKFUNC_OK;
 }
 
-bool shim_easy_add_part(shim_easy *easy, const shim_part *part) {
-  if (!easy->mime) easy->mime = curl_mime_init(easy->curl);
-  curl_mimepart *added = easy->mime ? curl_mime_addpart(easy->mime) : NULL;
-  if (!added) {
-    curl_slist_free_all(part->headers);
-    return false;
-  }
-  bool ok = curl_mime_headers(added, part->headers, 1) == CURLE_OK;
-  ok = curl_mime_name(added, part->name) == CURLE_OK && ok;
+/* Where a part's bytes come from. NULL: no memory. A length below 0: the file cannot be read. */
+static part_data *make_part_data(const shim_part *part) {
   const size_t path_size = part->path ? strlen(part->path) + 1 : 0;
   part_data *data = malloc(sizeof *data + path_size);
-  if (!data) return false;
-  *data = (part_data){part->data, (int64_t)part->data_length, 0, -1};
-  if (part->path) {
-    memcpy(data->path, part->path, path_size);
-    data->data = NULL;
-    data->descriptor = shim_file_open(part->path);
-    data->length = data->descriptor < 0 ? -1 : shim_file_length(data->descriptor);
-    close_part(data);
-    const char *slash = strrchr(part->path, '/');
-    if (!part->file_name) ok = curl_mime_filename(added, slash ? slash + 1 : part->path) == CURLE_OK && ok;
-  }
-  if (data->length < 0 || (!data->data && !part->path && data->length > 0)) {
+  if (!data) return NULL;
+  *data = (part_data){part->data ? part->data : "", (int64_t)part->data_length, 0, -1};
+  if (!part->path) return data;
+  memcpy(data->path, part->path, path_size);
+  data->data = NULL;
+  data->descriptor = shim_file_open(part->path);
+  data->length = data->descriptor < 0 ? -1 : shim_file_length(data->descriptor);
+  close_part(data);
+  return data;
+}
+
+int shim_easy_add_part(shim_easy *easy, const shim_part *part) {
+  if (!easy->mime) easy->mime = curl_mime_init(easy->curl);
+  curl_mimepart *added = easy->mime ? curl_mime_addpart(easy->mime) : NULL;
+  part_data *data = added ? make_part_data(part) : NULL;
+  if (!data || data->length < 0) {
+    curl_slist_free_all(part->headers);
+    const int why = data ? SHIM_PART_UNREADABLE : SHIM_PART_NO_MEMORY;
     free(data);
-    return false;
+    return why;
   }
-  if (!data->data && !part->path) data->data = "";
+  const char *slash = part->path ? strrchr(part->path, '/') : NULL;
+  const char *file_name = part->file_name ? part->file_name : slash ? slash + 1 : part->path;
+  bool ok = curl_mime_headers(added, part->headers, 1) == CURLE_OK;
+  ok = curl_mime_name(added, part->name) == CURLE_OK && ok;
   ok = curl_mime_data_cb(added, data->length, on_read_part, on_seek_part, free_part, data) == CURLE_OK && ok;
-  if (part->file_name) ok = curl_mime_filename(added, part->file_name) == CURLE_OK && ok;
+  if (file_name) ok = curl_mime_filename(added, file_name) == CURLE_OK && ok;
   if (part->content_type) ok = curl_mime_type(added, part->content_type) == CURLE_OK && ok;
-  return ok;
+  return ok ? SHIM_PART_ADDED : SHIM_PART_NO_MEMORY;
 }
 
 const char *shim_easy_text(CURLcode code) {

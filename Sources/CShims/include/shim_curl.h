@@ -138,18 +138,20 @@ typedef struct shim_part {
   const char *path;
 } shim_part;
 
-/* Adds a part to the multipart body of a handle. Its data must live as long as the handle. False: no memory, or no file
- * that can be read. */
-bool shim_easy_add_part(shim_easy *easy, const shim_part *part);
+enum { SHIM_PART_ADDED, SHIM_PART_NO_MEMORY, SHIM_PART_UNREADABLE };
+
+/* Adds a part to the multipart body of a handle. Its data must live as long as the handle. SHIM_PART_…; UNREADABLE: there
+ * is no regular file at the path, or it cannot be read. */
+int shim_easy_add_part(shim_easy *easy, const shim_part *part);
 
 /* What a code means. Static. */
 const char *shim_easy_text(CURLcode code);
 
 /* What has to be known of a URL. */
 typedef struct shim_url {
-  uint64_t origin;   /* FNV-1a hash of host and port */
-  bool needs_lookup; /* the host is a name */
-  bool has_tls;      /* https */
+  uint64_t origin;      /* FNV-1a hash of host and port */
+  bool needs_lookup;    /* the host is a name */
+  bool has_tls;         /* https */
   bool is_confidential; /* what is sent there is not read on the way: by https, or to this very machine (T12, T13) */
 } shim_url;
 

@@ -33,7 +33,7 @@ public final class TokenEndpoint: TokenProvider {
     ) throws(Engine.SetupFailure) {
         guard let headers = Self.withOwnHeaders(headers) else { throw .outOfMemory }
         let blank = RequestCopy(
-            method: StaticString("POST").pointer, url: url, place: place, headers: headers, body: .none, isUnsafe: true)
+            method: StaticString("POST").cString, url: url, place: place, headers: headers, body: .none, isUnsafe: true)
         guard let blank, let monitor = shim_monitor_new() else { throw .outOfMemory }
         var engineSettings = settings.engine
         // One call at a time, and one that is late.
@@ -61,8 +61,8 @@ public final class TokenEndpoint: TokenProvider {
         let own: [(StaticString, StaticString)] = [
             ("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json"),
         ]
-        for (name, value) in own where list.firstValue(of: name.pointer) == nil {
-            guard headers.append(name.pointer, value.pointer) else { return nil }
+        for (name, value) in own where list.firstValue(of: name.cString) == nil {
+            guard headers.append(name.cString, value.cString) else { return nil }
         }
         return headers
     }
@@ -149,7 +149,7 @@ public final class TokenEndpoint: TokenProvider {
     }
 
     private func fail(_ request: TokenRequest, _ text: StaticString, isRetryable: Bool = false) {
-        _ = request.fail(.failed(ProviderText(text.pointer)), isRetryable: isRetryable)
+        _ = request.fail(.failed(ProviderText(text.cString)), isRetryable: isRetryable)
     }
 
     private func locked<Result>(_ body: () -> Result) -> Result {
@@ -157,10 +157,6 @@ public final class TokenEndpoint: TokenProvider {
         defer { shim_monitor_unlock(monitor) }
         return body()
     }
-}
-
-extension StaticString {
-    fileprivate var pointer: UnsafePointer<CChar> { UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self) }
 }
 
 extension RequestCopy {

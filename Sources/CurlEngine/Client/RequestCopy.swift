@@ -28,12 +28,8 @@ public final class RequestCopy {
     ) {
         var hasBody = false
         if case .none = body {} else { hasBody = true }
-        let saysLength = hasBody || RequestChecks.expectsBody(method: method)
-        // libcurl writes the Content-Type of a multipart body.
-        var writesType = false
-        if case .stream(let source) = body { writesType = source.writesContentType }
         guard let target = Target(method: method, url: url, place: place, hasBody: hasBody, isForeign: false),
-            let lines = headers.lines(hasBody: saysLength && !writesType)
+            let lines = Self.lines(headers, to: target, body)
         else { return nil }
         self.target = target
         ownLines = lines
@@ -41,6 +37,20 @@ public final class RequestCopy {
         self.body = body
         isIdempotent = RequestChecks.isIdempotent(method: method)
         self.isUnsafe = isUnsafe
+    }
+
+    /// Header lines as libcurl shall send them to a target; nil if there is no memory.
+    func lines(_ headers: OwnedHeaders, to target: Target) -> UnsafeMutablePointer<curl_slist>? {
+        Self.lines(headers, to: target, body)
+    }
+
+    private static func lines(
+        _ headers: OwnedHeaders, to target: Target, _ body: Body
+    ) -> UnsafeMutablePointer<curl_slist>? {
+        // libcurl writes the Content-Type of a multipart body.
+        var writesType = false
+        if case .stream(let source) = body { writesType = source.writesContentType }
+        return headers.lines(hasBody: target.saysLength && !writesType)
     }
 
     deinit {
@@ -99,8 +109,7 @@ public final class RequestCopy {
             attempt.body_length = source.length
             attempt.large = true
         default:
-            let saysLength = RequestChecks.expectsBody(method: target.method)
-            attempt.body_kind = Int32(saysLength ? SHIM_BODY_EMPTY : SHIM_BODY_NONE)
+            attempt.body_kind = Int32(target.saysLength ? SHIM_BODY_EMPTY : SHIM_BODY_NONE)
         }
         return attempt
     }

@@ -51,9 +51,7 @@ extension Call {
             beforeAttempt(sending)
             guard !sending.hasFailed else { return .failed }
         }
-        let saysType = request.source?.writesContentType ?? false
-        let hasBody = target.hasBody || RequestChecks.expectsBody(method: target.method)
-        guard let lines = headers.lines(hasBody: hasBody && !saysType) else { return .outOfMemory }
+        guard let lines = request.lines(headers, to: target) else { return .outOfMemory }
         return .changed(lines)
     }
 }

@@ -37,6 +37,9 @@ final class Target {
         shim_free(withoutUser)
     }
 
+    /// A body is sent, or that there is none is said by a length of 0.
+    var saysLength: Bool { hasBody || RequestChecks.expectsBody(method: method) }
+
     /// For events, records and hooks, which have no secrets in them (T1).
     var shownURL: UnsafePointer<CChar> { UnsafePointer(withoutUser ?? url) }
 
@@ -50,12 +53,7 @@ final class Target {
         guard RequestChecks.isURL(url), shim_url_check(url, &place) else { return nil }
         let becomesGet = Redirect.becomesGet(status, method: method)
         return Target(
-            method: becomesGet ? StaticGet.text : UnsafePointer(method), url: url, place: place,
+            method: becomesGet ? StaticString("GET").cString : UnsafePointer(method), url: url, place: place,
             hasBody: hasBody && !becomesGet, isForeign: !shim_url_same_origin(request.url, url))
     }
-}
-
-private enum StaticGet {
-    private static let get: StaticString = "GET"
-    static var text: UnsafePointer<CChar> { UnsafeRawPointer(get.utf8Start).assumingMemoryBound(to: CChar.self) }
 }

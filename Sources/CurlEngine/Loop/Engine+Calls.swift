@@ -139,7 +139,7 @@ extension Engine {
         onEvent(
             EngineEvent(
                 kind: kind, call: call, at: now - call.startedAt,
-                attemptNumber: Int32(call.records.count + (isRunning ? 1 : 0)), record: record, ending: ending))
+                attemptNumber: call.attemptNumber - (isRunning ? 0 : 1), record: record, ending: ending))
     }
 
     /// For whoever holds the loop, or before anybody does.
@@ -376,10 +376,15 @@ extension Engine {
         case .response, .replay, .local: break
         }
         if cause != .none { call.exceptions += 1 }
-        call.records.append(record(of: call, transfer, status: cause == .none ? transfer.status : 0, at: time))
-        call.records[call.records.count - 1].cause = cause
-        call.records[call.records.count - 1].curlCode = code
-        call.records[call.records.count - 1].exceptionNumber = cause == .none ? 0 : call.exceptions
+        var record = record(of: call, transfer, at: time)
+        if cause == .none {
+            record.status = transfer.status
+        } else {
+            record.cause = cause
+            record.exceptionNumber = call.exceptions
+        }
+        record.curlCode = code
+        call.records.append(record)
         call.reconnects = 0
         if cause != .none, transfer.place == .sink, let sink = call.sink { call.download?.brokeOff(at: sink.length) }
         makeOutcome(call, transfer, cause: cause)
@@ -391,10 +396,12 @@ extension Engine {
 
     /// The attempt's outcome, for the strategy to see.
     private func makeOutcome(_ call: Call, _ transfer: Transfer, cause: NetworkExceptionCause) {
-        if transfer.hasHead, transfer.hadHead { call.keepHead(transfer) }
         call.outcome = cause == .none ? Outcome(status: transfer.status) : Outcome(exception: cause)
         // A response that broke off has headers, too.
-        if transfer.hadHead { call.outcome.headers = call.received.head.list }
+        if transfer.isHeadWhole {
+            if transfer.holdsHead { call.keepHead(transfer) }
+            call.outcome.headers = call.received.head.list
+        }
         call.outcome.isRequestUnsafe = call.request.isUnsafe
         call.outcome.request = UnsafeRawPointer(call.request.description)
         call.outcome.isBodyReplayable = call.bodyCanBeSentAgain
@@ -405,14 +412,15 @@ extension Engine {
     /// Writes down an attempt that the end of its call broke off: the server may have seen it (B13).
     private func noteUnfinished(_ call: Call, _ transfer: Transfer) {
         detach(transfer)
-        call.records.append(record(of: call, transfer, status: 0, at: now))
+        call.records.append(record(of: call, transfer, at: now))
     }
 
-    private func record(of call: Call, _ transfer: Transfer, status: Int32, at time: Int64) -> AttemptRecord {
+    /// What is known of an attempt, however it ended.
+    private func record(of call: Call, _ transfer: Transfer, at time: Int64) -> AttemptRecord {
         AttemptRecord(
-            status: status, cause: .none, decision: nil, startedAt: call.attemptStartedAt - call.startedAt,
+            status: 0, cause: .none, decision: nil, startedAt: call.attemptStartedAt - call.startedAt,
             endedAt: time - call.startedAt, reconnects: call.reconnects, curlCode: 0,
-            number: Int32(call.records.count + 1), exceptionNumber: 0, redirects: call.redirectsInAttempt,
+            number: call.attemptNumber, exceptionNumber: 0, redirects: call.redirectsInAttempt,
             resumedFrom: transfer.resumedFrom, report: transfer.report)
     }
 

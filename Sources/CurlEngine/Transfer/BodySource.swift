@@ -166,8 +166,15 @@ public final class MultipartSource: BodySource {
 
     override var writesContentType: Bool { true }
 
-    /// False if there is no memory, or the part's file cannot be read. `headers` have been checked.
-    public func add(_ part: shim_part, headers: HeaderList, isBorrowed: Bool) -> Bool {
+    public enum Added {
+        case added
+        case outOfMemory
+        /// There is no regular file at the part's path, or it cannot be read.
+        case unreadable
+    }
+
+    /// `headers` have been checked.
+    public func add(_ part: shim_part, headers: HeaderList, isBorrowed: Bool) -> Added {
         var part = part
         var lines: UnsafeMutablePointer<curl_slist>?
         var isComplete = true
@@ -177,12 +184,16 @@ public final class MultipartSource: BodySource {
         if part.path == nil, !isBorrowed, part.data_length > 0 {
             guard let copy = shim_copy_bytes(part.data, part.data_length) else {
                 curl_slist_free_all(lines)
-                return false
+                return .outOfMemory
             }
             memory.append(copy)
             part.data = UnsafeRawPointer(copy)
         }
         part.headers = lines
-        return shim_easy_add_part(easy, &part) && isComplete
+        switch Int(shim_easy_add_part(easy, &part)) {
+        case SHIM_PART_ADDED: return isComplete ? .added : .outOfMemory
+        case SHIM_PART_UNREADABLE: return .unreadable
+        default: return .outOfMemory
+        }
     }
 }

@@ -92,10 +92,10 @@ final class Transfer {
     }
 
     /// The head of the final response has come, whole.
-    var hadHead: Bool { status >= 200 && !isReadingHead }
+    var isHeadWhole: Bool { status >= 200 && !isReadingHead }
 
-    /// The head, or a part of it, has come and has not been taken.
-    var hasHead: Bool { head.count > 0 }
+    /// The head, or a part of it, is here, and has not been taken.
+    var holdsHead: Bool { head.count > 0 }
 
     func takeHead() -> shim_buffer {
         defer { head = shim_buffer() }
