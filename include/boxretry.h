@@ -952,7 +952,8 @@ typedef struct boxretry_token_endpoint_options {
   double refresh_ahead_window; /* seconds, 0 or more, finite; 0 (default): off */
   int32_t serve_stale;         /* flag, default 0 */
   int32_t
-      allow_insecure; /* flag, default 0: http to other machines too, where everybody on the way reads the secrets */
+      allow_insecure; /* flag, default 0: http to other machines, and through proxies, too, where everybody on the way
+                         reads the secrets */
   const boxretry_clock *clock;       /* NULL (default): the system's. Retained. Requests are timed by the system's */
   const boxretry_timeouts *timeouts; /* of a request; NULL (default): the defaults */
   const char *user_agent; /* as in boxretry_client_options, like those below; NULL: "boxretry/" and the version */
@@ -1171,14 +1172,16 @@ typedef struct boxretry_client_options {
 
   /* Where access tokens come from, each sent as "Authorization: Bearer …". To wait for one counts against a call's
      deadline, not against an attempt's timeouts. It goes only to the scheme, host and port that the request is for, and
-     over http only to this very machine (else INVALID_ARGUMENT). Retained. NULL: none */
+     over http only to this very machine, past any proxy of the environment; INVALID_ARGUMENT for http elsewhere, or if
+     a proxy was given. Retained. NULL: none */
   boxretry_token_source *token_source;
   const char *const *replay_codes; /* a 401 whose body is a JSON object of at most 65536 bytes with one of these as its
                                       `code` drops the token, and is replayed with a new one, at once and once in a call
                                       (R1). Each is a token of at most 256 characters; case matters. NULL: none; with the
                                       preset of January, token_expired */
   size_t replay_code_count;        /* at most 16 */
-  int32_t allow_insecure_token;    /* flag: http to other machines too, where everybody on the way reads the token */
+  int32_t allow_insecure_token;    /* flag: http to other machines, and through proxies, too, where everybody on the way
+                                      reads the token */
   int32_t reserved;                /* 0 */
 } boxretry_client_options;
 
@@ -1320,7 +1323,8 @@ void boxretry_sending_fail(boxretry_sending *sending);
  * Response: what a call has come to
  *
  * Strings and bytes belong to the response, and live as long as it does. NULL is accepted, and is nothing, wherever no
- * boxretry_error is given; boxretry_response_error() says INVALID_ARGUMENT to it, and to a response from before a fork().
+ * boxretry_error is given; boxretry_response_error() and boxretry_response_token_error() say INVALID_ARGUMENT to it, and to
+ * a response from before a fork().
  * ================================================================================================================== */
 
 /** How the call ended: OK for any response, also 503; else CANCELLED, DEADLINE, a cause (RESOLVE, …), … */

@@ -68,16 +68,18 @@ extension ClientHandle {
         let request = try boxretry_request.read(pointer, "request")
         var outcome = Outcome(status: 0)
         try outcome.setRequest(try required(pointer, "request"))
-        let settings = try settings.overridden(by: request)
+        var settings = try settings.overridden(by: request)
         var strategy = strategy
         if let pointer = request.strategy { strategy = try StrategyHandle.retained(pointer, "strategy").strategy }
         let cancel = try CancelHandle.cancelSwitch(behind: request.cancel)
         let sink = try BodySink.checked(request.sink)
         let copy = try copy(of: request)
+        let tokens = try tokens(for: request, copy)
+        settings.isDirect = tokens != nil && !allowsInsecureToken && !copy.place.has_tls
         return Call(
             engine: engine, request: copy, strategy: strategy, settings: settings,
             delivery: try delivery(request), cancelSwitch: cancel, userPointer: request.user_pointer, sink: sink,
-            tokens: try tokens(for: request, copy))
+            tokens: tokens)
     }
 
     /// Where the call's access tokens come from; nil: it has none (T13).
@@ -91,9 +93,9 @@ extension ClientHandle {
                 "request", "authorization", "is no BOXRETRY_SWITCH_", is: Int64(request.authorization))
         }
         guard let tokens = own ?? tokens, !copy.hasAuthorization else { return nil }
-        guard allowsInsecureToken || copy.isConfidential else {
+        guard allowsInsecureToken || engine.settings.keepsSecrets(copy.place) else {
             throw .invalidArgument(
-                "request", "url", "is http to another machine, which would see the access token")
+                "request", "url", "is http to another machine or through a proxy, which would see the access token")
         }
         return tokens
     }

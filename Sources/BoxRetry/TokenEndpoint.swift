@@ -67,7 +67,6 @@ extension TokenEndpoint {
     fileprivate convenience init(
         _ options: boxretry_token_endpoint_options, _ context: EndpointContext
     ) throws(Failure) {
-        let (url, place) = try Self.checkedURL(options)
         let headers = try HeaderList(reading: options.headers, options.header_count, "options")
         if let problem = headers.problem { throw .invalidArgument("options", "headers", problem) }
         var settings = Settings()
@@ -76,28 +75,36 @@ extension TokenEndpoint {
             settings.refreshToken = try SecretBytes(cString: refreshToken).orOutOfMemory()
         }
         settings.onRefreshToken = { context.hand($0) }
-        settings.engine = try EngineSettings.transport(options)
         try settings.call.set(timeouts: options.timeouts)
         settings.call.deadline = options.provider_timeout_ms
+        let engineSettings = try EngineSettings.transport(options)
+        let target: (url: UnsafePointer<CChar>, place: shim_url)
+        do throws(Failure) {
+            target = try Self.checkedURL(options, engineSettings)
+        } catch {
+            engineSettings.free()
+            throw error
+        }
+        settings.engine = engineSettings
+        settings.call.isDirect = options.allow_insecure == 0 && !target.place.has_tls
         do throws(Engine.SetupFailure) {
-            try self.init(
-                url: url, headers: headers, place: place, settings: settings)
+            try self.init(url: target.url, headers: headers, place: target.place, settings: settings)
         } catch {
             throw .setup(error)
         }
     }
 
     private static func checkedURL(
-        _ options: boxretry_token_endpoint_options
+        _ options: boxretry_token_endpoint_options, _ engineSettings: EngineSettings
     ) throws(Failure) -> (UnsafePointer<CChar>, shim_url) {
         guard let url = options.url else { throw .invalidArgument("options", "url", "is NULL") }
         var place = shim_url()
         guard RequestChecks.isURL(url), shim_url_check(url, &place) else {
             throw .invalidArgument("options", "url", "is no http or https URL")
         }
-        guard options.allow_insecure != 0 || place.is_confidential else {
+        guard options.allow_insecure != 0 || engineSettings.keepsSecrets(place) else {
             throw .invalidArgument(
-                "options", "url", "is http to another machine, which allow_insecure alone lets through")
+                "options", "url", "is http to another machine or through a proxy, which allow_insecure alone lets through")
         }
         return (url, place)
     }

@@ -43,6 +43,7 @@ struct shim_easy {
   void *transfer; /* NULL: none */
   curl_mime *mime;
   bool was_large;
+  bool was_direct;
 };
 
 /* --- Multi --- */
@@ -263,6 +264,10 @@ bool shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *trans
   SET(CURLOPT_HTTPHEADER, attempt->headers);
   SET(CURLOPT_FRESH_CONNECT, attempt->fresh ? 1L : 0L);
   SET(CURLOPT_HTTP_VERSION, attempt->http_version);
+  if (attempt->direct != easy->was_direct) {
+    SET(CURLOPT_NOPROXY, attempt->direct ? "*" : NULL);
+    easy->was_direct = attempt->direct;
+  }
   SET(CURLOPT_PIPEWAIT, attempt->multiplexed ? 1L : 0L);
   SET(CURLOPT_ACCEPT_ENCODING, attempt->compressed ? "" : NULL);
   if (attempt->large != easy->was_large) {
@@ -517,7 +522,7 @@ bool shim_url_check(const char *url, shim_url *out) {
     *out = (shim_url){.origin = hash(hash(0xCBF29CE484222325U, origin.host), origin.port),
                       .needs_lookup = !is_address(origin.host),
                       .has_tls = has_tls,
-                      .is_confidential = has_tls || is_loopback(origin.host)};
+                      .is_local = is_loopback(origin.host)};
   }
   free_origin(&origin);
   return ok;

@@ -124,6 +124,63 @@ import Testing
         #expect(scene.authorizations == ["Bearer a", ""])
     }
 
+    @Test("T13: an Authorization that a hook has set wins, and no auth is available: a 401 says nothing of the token")
+    func hook() throws {
+        for codes in [[], ["token_expired"]] {
+            let tokens = Tokens(.token("a"), .token("b"))
+            let scene = try Scene([.status(401, body: Self.expired)], replayCodes: codes)
+            let source = try tokens.makeSource()
+            let result = try scene.perform(tokens: source) {
+                $0.beforeAttempt = { sending in
+                    let name: StaticString = "Authorization"
+                    let value: StaticString = "Basic abc"
+                    if !sending.headers.set(name.cString, value.cString) { sending.hasFailed = true }
+                }
+            }
+            #expect(result.ending == .response && result.status == 401)
+            #expect(result.records.map { $0.decision?.reason } == [.notRetryable])
+            #expect(scene.authorizations == ["Basic abc"] && tokens.calls == 1 && source.tokenAtHand() != nil)
+        }
+    }
+
+    @Test("R3: what the strategy cannot retry, since the body is gone, drops the token all the same") func oneShotOfBox()
+        throws
+    {
+        let tokens = Tokens(.token("a"), .token("b"))
+        let source = CallbackSource(length: -1, read: { _, _, _ in .bytes(3) }, rewind: nil, close: {})
+        let scene = try Scene(.status(401, body: "no"))
+        scene.transport.readsBodies = true
+        let tokenSource = try tokens.makeSource()
+        let result = try scene.perform(method: "PUT", source: source, tokens: tokenSource)
+        #expect(result.status == 401 && result.bodyText == "no")
+        #expect(result.records.map { $0.decision?.reason } == [.notReplayable])
+        #expect(tokenSource.tokenAtHand() == nil)
+    }
+
+    @Test("B14: a replay is an attempt, and the ceiling bounds it; the token is dropped all the same") func ceiling()
+        throws
+    {
+        let tokens = Tokens(.token("a"), .token("b"))
+        let scene = try Scene([.status(401, body: Self.expired), .status(200)], replayCodes: ["token_expired"])
+        let tokenSource = try tokens.makeSource()
+        let result = try scene.perform(tokens: tokenSource, strategy: none) { $0.maxTotalAttempts = 1 }
+        #expect(result.status == 401 && result.bodyText == Self.expired && tokens.calls == 1)
+        #expect(result.records.map { $0.decision?.reason } == [.attemptCeiling])
+        #expect(tokenSource.tokenAtHand() == nil)
+    }
+
+    @Test("a 401 that is followed by an exception is not what a call without a token ends with") func laterException()
+        throws
+    {
+        let tokens = Tokens(.token("a"), .token("b"), .failure)
+        let source = try tokens.makeSource()
+        let brokenOff = Script(events: [(1, .run { source.clear() }), (2, .end(.exception(.receive)))])
+        let result = try Scene(.status(401, body: "no"), brokenOff).perform(tokens: source)
+        #expect(result.ending == .token && result.tokenFailure != nil)
+        #expect(result.records.map(\.status) == [401, 0])
+        #expect(result.status == 0 && result.bodyText.isEmpty && result.headerList.count == 0)
+    }
+
     @Test("B11: waiting for a token counts against the deadline, and not against an attempt's timeouts") func deadline()
         throws
     {

@@ -96,6 +96,7 @@ typedef struct shim_attempt {
   bool multiplexed;    /* wait for a connection that is being made, rather than make another one */
   bool compressed;     /* ask for compressed responses, and unpack them */
   bool fresh;          /* on a new connection */
+  bool direct;         /* not by way of a proxy */
   bool large;          /* the bodies are worth large buffers */
 } shim_attempt;
 
@@ -152,7 +153,7 @@ typedef struct shim_url {
   uint64_t origin;      /* FNV-1a hash of host and port */
   bool needs_lookup;    /* the host is a name */
   bool has_tls;         /* https */
-  bool is_confidential; /* what is sent there is not read on the way: by https, or to this very machine (T12, T13) */
+  bool is_local;        /* a loopback address, or a name of one: this very machine */
 } shim_url;
 
 /* Whether a URL is one that we can fetch: http or https, with a host. */

@@ -61,17 +61,17 @@ extension Engine {
         auth.rejected = nil
     }
 
-    /// The token of this attempt was rejected (T8).
+    /// The token of this attempt was rejected (T8), if it was sent with one.
     func dropToken(_ call: Call) {
-        guard let auth = call.auth, let token = auth.token else { return }
+        guard call.transfer?.usesToken == true, let auth = call.auth, let token = auth.token else { return }
         auth.rejected = token
         auth.source.invalidate(generation: token.generation)
     }
 
     /// Whether the response says that the token has expired (R1), to whom it was sent.
     func isExpiry(_ call: Call, _ transfer: Transfer) -> Bool {
-        guard transfer.status == 401, let auth = call.auth, !auth.hasReplayed, !transfer.target.isForeign,
-            !transfer.isBodyCutOff, !settings.replayCodes.isEmpty
+        guard transfer.status == 401, transfer.usesToken, call.auth?.hasReplayed == false, !transfer.isBodyCutOff,
+            !settings.replayCodes.isEmpty
         else { return false }
         let body = UnsafeRawBufferPointer(start: transfer.body.data, count: transfer.body.count)
         return TokenRejection.isExpiry(body, codes: settings.replayCodes)

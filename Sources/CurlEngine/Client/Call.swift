@@ -125,8 +125,13 @@ public final class Call: TimerEntry {
         isKeptBodyCutOff = transfer.isBodyCutOff
     }
 
-    private func freeReceived() {
+    /// There is a later attempt, so that what the one before brought is nobody's any more.
+    func forgetResponse() {
         hasKeptResponse = false
+    }
+
+    private func freeReceived() {
+        forgetResponse()
         received.head.free()
         shim_buffer_free(&received.body)
     }

@@ -24,6 +24,8 @@ public struct CallSettings {
     public var httpVersion = HTTPVersion.http2
     /// Ask for compressed responses, and unpack them.
     public var isCompressed = false
+    /// Not by way of a proxy, which would read what is meant for this machine alone (T13).
+    public var isDirect = false
     /// Runs on the loop before each sending.
     public var beforeAttempt: ((Sending) -> Void)?
     /// Runs on the loop while bodies move. The last argument is what a resumed download had before.

@@ -61,10 +61,8 @@ public final class RequestCopy {
 
     public var method: UnsafePointer<CChar> { UnsafePointer(target.method) }
     public var url: UnsafePointer<CChar> { UnsafePointer(target.url) }
+    public var place: shim_url { target.place }
     public var headers: HeaderList { ownHeaders.list }
-
-    /// What is sent is not read on the way (T13).
-    public var isConfidential: Bool { target.place.is_confidential }
 
     /// The caller's own Authorization wins over any access token (T13).
     public var hasAuthorization: Bool { headers.firstValue(of: "Authorization") != nil }
@@ -98,6 +96,7 @@ public final class RequestCopy {
         attempt.http_version = Int(settings.httpVersion.curl)
         attempt.compressed = settings.isCompressed
         attempt.fresh = fresh
+        attempt.direct = settings.isDirect
         attempt.large = isLarge
         switch body {
         case .memory(let bytes, let count, _) where target.hasBody:

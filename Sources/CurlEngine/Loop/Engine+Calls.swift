@@ -15,10 +15,8 @@ extension Engine {
         case .sendAgain(let fresh): enqueue(call, fresh: fresh)
         case .decide: decide(call)
         case .wait(let seconds):
-            if call.decision?.action == .refreshTokenAndRetry, call.auth != nil {
-                dropToken(call)
-                call.keepResponse()
-            }
+            // If there is no other token, it is what the call ends with (B8).
+            if call.decision?.action == .refreshTokenAndRetry, !call.outcome.isNetworkException { call.keepResponse() }
             drop(&call.transfer)
             tell(.retryScheduled, call, call.records.last)
             timers.set(call, due: Instant(nanoseconds: now).advanced(bySeconds: seconds).nanoseconds)
@@ -98,6 +96,7 @@ extension Engine {
         if call.isAskingEarly { return decidedEarly(call) }
         guard call.machine.state == .deciding else { return }  // It was cancelled meanwhile.
         if !call.records.isEmpty { call.records[call.records.count - 1].decision = call.decision }
+        if call.decision?.rejectsToken == true { dropToken(call) }
         tell(.attemptEnded, call, call.records.last)
         perform(call.machine.decided(call.decision), call)
     }
@@ -329,17 +328,18 @@ extension Engine {
         if result == .response, isExpiry(call, transfer) {
             dropToken(call)
             call.auth?.hasReplayed = true
-            guard call.bodyCanBeSentAgain else { return refuseReplay(call, transfer, at: time ?? now) }
+            let decision = call.retryLoop.countRejection(isReplayable: call.bodyCanBeSentAgain)
+            call.decision = decision
+            guard decision.isRetry else { return refuseReplay(call, transfer, at: time ?? now) }
             result = .replay
         }
         note(call, transfer, result, code: code, at: time ?? now)
         perform(call.machine.attemptEnded(result), call)
     }
 
-    /// The token has expired, but the body is gone: the caller gets the response (R3).
+    /// The token has expired, but the request may not be sent again: the caller gets the response (R3, B14).
     private func refuseReplay(_ call: Call, _ transfer: Transfer, at time: Int64) {
         note(call, transfer, .response, code: 0, at: time)
-        call.decision = call.retryLoop.countRejection(isReplayed: false)
         guard case .decide = call.machine.attemptEnded(.response) else { return }
         decided(call)
     }
@@ -375,6 +375,7 @@ extension Engine {
         case .exception(let reason): cause = reason
         case .response, .replay, .local: break
         }
+        call.forgetResponse()
         if cause != .none { call.exceptions += 1 }
         var record = record(of: call, transfer, at: time)
         if cause == .none {
@@ -389,7 +390,7 @@ extension Engine {
         if cause != .none, transfer.place == .sink, let sink = call.sink { call.download?.brokeOff(at: sink.length) }
         makeOutcome(call, transfer, cause: cause)
         guard result == .replay else { return }
-        call.records[call.records.count - 1].decision = call.retryLoop.countRejection(isReplayed: true)
+        call.records[call.records.count - 1].decision = call.decision
         tell(.attemptEnded, call, call.records.last)
         call.keepResponse()
     }
@@ -405,7 +406,7 @@ extension Engine {
         call.outcome.isRequestUnsafe = call.request.isUnsafe
         call.outcome.request = UnsafeRawPointer(call.request.description)
         call.outcome.isBodyReplayable = call.bodyCanBeSentAgain
-        call.outcome.authAvailable = call.auth != nil && !transfer.target.isForeign
+        call.outcome.authAvailable = transfer.usesToken
         if cause != .none, let sink = call.sink { call.outcome.isSinkRestartable = sink.length == 0 || sink.canRestart }
     }
 

@@ -28,7 +28,7 @@ public final class Engine {
     /// The time at the beginning of this turn, in nanoseconds of CLOCK_MONOTONIC.
     private(set) var now: Int64 = 0
     let clock: any Clock
-    let settings: EngineSettings
+    public let settings: EngineSettings
     /// Nil only while it is being made.
     var transport: (any Transport)?
     /// The driver waits, and has to be woken to look at the commands. Guarded by the lock.

@@ -38,6 +38,13 @@ public struct EngineSettings {
             client_key: clientKey, client_key_password: clientKeyPassword, unix_socket: unixSocket)
     }
 
+    /// Whether nobody on the way reads what is sent to a place (T12, T13): it goes by https; or to this machine, and to no
+    /// proxy that was given. (Of the environment's, `CallSettings.isDirect` makes nothing.)
+    public func keepsSecrets(_ place: shim_url) -> Bool {
+        let hasProxy = proxy.map { $0.pointee != 0 } ?? false
+        return place.has_tls || place.is_local && !hasProxy
+    }
+
     func isSecret(_ name: UnsafePointer<CChar>) -> Bool {
         for secret in secretHeaders where RequestChecks.isSameHeader(name, secret) { return true }
         return false

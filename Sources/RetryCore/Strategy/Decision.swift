@@ -11,6 +11,8 @@ public struct Decision {
     public var exceptionNumber: Int32
     /// What the response says, whatever became of it.
     public var retryAfter: RetryAfter
+    /// The strategy wants another access token than that of this attempt, whether the request can be sent again or not (R3).
+    public var rejectsToken = false
 
     public init(
         action: RetryAction, reason: Reason, attemptNumber: Int32, exceptionNumber: Int32, retryAfter: RetryAfter

@@ -55,12 +55,16 @@ public struct RetryLoop {
     }
 
     /// The next attempt has ended in a rejection of its access token, which is no outcome for the strategy: it is replayed,
-    /// and counts as an attempt all the same (R1); or it cannot be, since its body is gone (R3).
-    public mutating func countRejection(isReplayed: Bool) -> Decision {
+    /// and counts as an attempt all the same (R1); or it cannot be, since its body is gone (R3), or since there have been
+    /// as many attempts as there may be of any kind (B14).
+    public mutating func countRejection(isReplayable: Bool) -> Decision {
         attempts += 1
-        hasEnded = !isReplayed
+        var obstacle: Reason?
+        if attempts >= limits.maxTotalAttempts { obstacle = .attemptCeiling }
+        if !isReplayable { obstacle = .notReplayable }
+        hasEnded = obstacle != nil
         return Decision(
-            action: isReplayed ? .refreshTokenAndRetry : .stop, reason: isReplayed ? .tokenExpired : .notReplayable,
+            action: obstacle == nil ? .refreshTokenAndRetry : .stop, reason: obstacle ?? .tokenExpired,
             attemptNumber: attempts, exceptionNumber: 0, retryAfter: .absent)
     }
 

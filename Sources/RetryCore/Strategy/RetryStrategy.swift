@@ -92,7 +92,9 @@ extension RetryStrategy {
             decision.stop(answer.reason, after: outcome)
             return decision
         case .retry: decision.action = .retry
-        case .refreshTokenAndRetry: decision.action = .refreshTokenAndRetry
+        case .refreshTokenAndRetry:
+            decision.action = .refreshTokenAndRetry
+            decision.rejectsToken = true
         }
         if let refusal = outcome.obstacle ?? refusal {
             decision.stop(refusal, after: outcome)
