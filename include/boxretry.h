@@ -926,7 +926,8 @@ boxretry_error boxretry_token_source_new_fixed(const char *token, boxretry_token
  */
 typedef struct boxretry_token_endpoint_options {
   size_t struct_size;
-  const char *url;                /* required; https, or http to this very machine (localhost, 127.0.0.0/8, ::1) */
+  const char *url; /* required; https, or http to this very machine (localhost, 127.0.0.0/8, ::1), past any
+                                     proxy of the environment, and not if a proxy was given */
   const boxretry_header *fields;  /* of the form: names and values, any bytes. NULL if there are none */
   size_t field_count;             /* at most 65536 */
   const boxretry_header *headers; /* further headers, as of a request to be sent; NULL if there are none */
@@ -1172,8 +1173,8 @@ typedef struct boxretry_client_options {
 
   /* Where access tokens come from, each sent as "Authorization: Bearer …". To wait for one counts against a call's
      deadline, not against an attempt's timeouts. It goes only to the scheme, host and port that the request is for, and
-     over http only to this very machine, past any proxy of the environment; INVALID_ARGUMENT for http elsewhere, or if
-     a proxy was given. Retained. NULL: none */
+     over http only to this very machine, past any proxy of the environment (else INVALID_ARGUMENT, also if a proxy was
+     given). Retained. NULL: none */
   boxretry_token_source *token_source;
   const char *const *replay_codes; /* a 401 whose body is a JSON object of at most 65536 bytes with one of these as its
                                       `code` drops the token, and is replayed with a new one, at once and once in a call

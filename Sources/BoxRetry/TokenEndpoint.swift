@@ -104,7 +104,8 @@ extension TokenEndpoint {
         }
         guard options.allow_insecure != 0 || engineSettings.keepsSecrets(place) else {
             throw .invalidArgument(
-                "options", "url", "is http to another machine or through a proxy, which allow_insecure alone lets through")
+                "options", "url",
+                "is http to another machine or through a proxy, which allow_insecure alone lets through")
         }
         return (url, place)
     }

@@ -143,7 +143,8 @@ import Testing
         }
     }
 
-    @Test("R3: what the strategy cannot retry, since the body is gone, drops the token all the same") func oneShotOfBox()
+    @Test("R3: what the strategy cannot retry, since the body is gone, drops the token all the same")
+    func oneShotOfBox()
         throws
     {
         let tokens = Tokens(.token("a"), .token("b"))

@@ -370,7 +370,7 @@ EXAMPLES: dict[str, Number | bytes] = {
     "boxretry_sending_header.name": b"X-Name",
     "boxretry_sending_set_header.name": b"X-Name",
     "boxretry_call_wait.timeout_ms": 2**63 - 1,
-    "boxretry_token_endpoint_options.url": b"http://127.0.0.1:1/",
+    "boxretry_token_endpoint_options.url": b"https://127.0.0.1:1/",
     "boxretry_token_endpoint_options.proxy_mode": 1,
     "boxretry_token_endpoint_options.proxy": b"http://127.0.0.1:1/",
     "boxretry_token_source_get.timeout_ms": 2**63 - 1,

@@ -150,10 +150,10 @@ const char *shim_easy_text(CURLcode code);
 
 /* What has to be known of a URL. */
 typedef struct shim_url {
-  uint64_t origin;      /* FNV-1a hash of host and port */
-  bool needs_lookup;    /* the host is a name */
-  bool has_tls;         /* https */
-  bool is_local;        /* a loopback address, or a name of one: this very machine */
+  uint64_t origin;   /* FNV-1a hash of host and port */
+  bool needs_lookup; /* the host is a name */
+  bool has_tls;      /* https */
+  bool is_local;     /* a loopback address, or a name of one: this very machine */
 } shim_url;
 
 /* Whether a URL is one that we can fetch: http or https, with a host. */

@@ -15,7 +15,7 @@ import pytest
 from paths import PACKAGE
 from test_fork import in_child
 
-from boxretry import CancelSwitch, Client, CustomRetryStrategy, ForkedError, InCallbackError, Outcome
+from boxretry import CancelSwitch, Client, CustomRetryStrategy, ForkedError, InCallbackError, Outcome, _abi
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
@@ -106,6 +106,25 @@ def test_f81_ctrl_c_comes_in_time(server: Server) -> None:
         assert (code, errors) == (0, "")
         late.append(float(output.split()[0]) - sent)
     assert min(late) < 0.2
+
+
+def test_f81_ctrl_c_just_after_the_request_was_begun(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may come at any moment: here, the library has made the call, and Python has not heard of it."""
+    begin = _abi.boxretry_client_submit
+
+    def interrupted(*arguments: object) -> int:
+        assert begin(*arguments) == 0
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_abi, "boxretry_client_submit", interrupted)
+    with Client() as client:
+        with pytest.raises(KeyboardInterrupt) as raised:  # Which keeps the frames that it went through.
+            client.get(server.url("/seq/stall", id=server.new_id()))
+        due = time.monotonic() + PATIENCE
+        while client.stats().calls_ended == 0 and time.monotonic() < due:
+            time.sleep(0.001)
+        assert client.stats().calls_ended == 1
+    assert raised.value
 
 
 def test_a_signal_handler_runs_during_a_wait(server: Server) -> None:

@@ -21,14 +21,18 @@ class Handle:
     own call.
     """
 
-    __slots__ = ("__weakref__", "_cell", "_keeps")
+    __slots__ = ("__weakref__", "_keeps", "cell")
 
-    def __init__(self, pointer: int, free: Callable[[int], None], keeps: object = None) -> None:
-        """`free` must not refer to this object. `keeps`: what has to live as long."""
-        self._cell = [pointer]
+    #: Where the pointer is. A function that makes a handle writes it here, so that there is no moment at which Ctrl-C
+    #: could lose it.
+    cell: c_void_p
+
+    def __init__(self, pointer: int | None, free: Callable[[int], None], keeps: object = None) -> None:
+        """`pointer` None: it is yet to be made. `free` must not refer to this object. `keeps`: what lives as long."""
+        self.cell = c_void_p(pointer)
         self._keeps = keeps
         reference = _Reference(self, _free)
-        reference.free, reference.cell = free, self._cell
+        reference.free, reference.cell = free, self.cell
         _references.add(reference)
 
     @property
@@ -38,10 +42,10 @@ class Handle:
         That is seen by a `__del__` alone, of an object that is collected in one cycle with this one: what weak
         references tell comes before any `__del__`.
         """
-        try:
-            return self._cell[0]
-        except IndexError:
-            raise ClosedError("is closed: it is being collected") from None
+        pointer = self.cell.value
+        if pointer is None:
+            raise ClosedError("is closed: it is being collected")
+        return pointer
 
 
 class _Reference(weakref.ref[Handle]):
@@ -50,7 +54,7 @@ class _Reference(weakref.ref[Handle]):
     __slots__ = ("cell", "free")
 
     #: Has the pointer until it is freed. The handle cannot be asked: it is no longer referred to.
-    cell: list[int]
+    cell: c_void_p
     free: Callable[[int], None]
 
 
@@ -60,7 +64,9 @@ _references: set[_Reference] = set()
 
 def _free(reference: Any) -> None:
     _references.discard(reference)
-    reference.free(reference.cell.pop())
+    pointer, reference.cell.value = reference.cell.value, None
+    if pointer is not None:
+        reference.free(pointer)
 
 
 # Nothing is freed at exit: threads may still be at work, and the memory goes with the process anyway.
@@ -69,10 +75,9 @@ atexit.register(_references.clear)
 
 def new_handle(make: Callable[..., int], *arguments: Any, free: Callable[[int], None], keeps: object = None) -> Handle:
     """Calls a `_new` function of the library; its last argument is where the pointer goes."""
-    out = c_void_p()
-    check(make(*arguments, byref(out)))
-    assert out.value is not None
-    return Handle(out.value, free, keeps)
+    handle = Handle(None, free, keeps)
+    check(make(*arguments, byref(handle.cell)))
+    return handle
 
 
 class HandleOwner:

@@ -135,7 +135,7 @@ class Client(HandleOwner):
             http only to this very machine (else InvalidArgumentError).
         replay_codes: a 401 whose JSON has one of these as its `code` is replayed at once with a new token, once in a
             call (R1). At most 16. Without any: none; with Preset.JANUARY, token_expired.
-        allow_insecure_token: tokens may go over http to other machines, too.
+        allow_insecure_token: tokens may go over http to other machines and through proxies, too.
 
         Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError.
         """
@@ -278,7 +278,10 @@ class Client(HandleOwner):
         return Stream(partial(self._submit, method), method, url, self._is_watched, arguments)
 
     def _submit(self, method: Text, sending: Sending) -> Call:
-        return Call(_submit(self._open_handle(), sending), sending.watched, method)
+        client = self._open_handle()
+        call = _unsent_call(client, sending)
+        _submit(client, sending, call)
+        return Call(call, sending.watched, method)
 
     def get(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A GET; the arguments are those of `request()`, here and in the next six."""
@@ -347,23 +350,26 @@ def _set_certificate(options: Any, cert: Any) -> None:
     options.client_key_password = None if password is None else text(password, "cert")
 
 
-def _submit(client: Handle, sending: Sending) -> Handle:
+def _unsent_call(client: Handle, sending: Sending) -> Handle:
     free = partial(end_and_free, sending.body) if sending.lend() else _abi.boxretry_call_free
-    return new_handle(
-        _abi.boxretry_client_submit, client.pointer, byref(sending.struct), free=free, keeps=(client, sending)
-    )
+    return Handle(None, free, keeps=(client, sending))
+
+
+def _submit(client: Handle, sending: Sending, call: Handle) -> None:
+    check(_abi.boxretry_client_submit(client.pointer, byref(sending.struct), byref(call.cell)))
 
 
 def _perform_in_slices(client: Handle, sending: Sending) -> Handle:
     """What boxretry_client_perform() does, for the main thread."""
-    call = _submit(client, sending)
-    pointer = call.pointer
-    try:
+    call = _unsent_call(client, sending)
+    try:  # From before it is sent: Ctrl-C may come at any moment.
+        _submit(client, sending, call)
+        pointer = call.pointer
         while (status := _abi.boxretry_call_wait(pointer, SLICE_MS)) == Error.WAIT_TIMEOUT:
             pass
         check(status)
     except BaseException:
-        _abi.boxretry_call_cancel(pointer)  # Its traceback may keep the call for long.
+        _abi.boxretry_call_cancel(call.cell)  # Its traceback may keep the call for long.
         raise
     return Handle(_abi.boxretry_call_take_response(pointer), _abi.boxretry_response_free)
 

@@ -53,7 +53,7 @@ class OAuth2Token(AnyTokenSource):
     ) -> None:
         """Makes a source; nothing is sent before somebody needs a token.
 
-        url: https, or http to this very machine; any http with `allow_insecure`.
+        url: https, or http to this very machine, and not through a proxy; any http with `allow_insecure`.
         fields: of the form; a mapping, or pairs of a name and a value.
         refresh_token: sent as the field refresh_token, and replaced by the one that an answer has.
         on_refresh_token: is called with each refresh token that replaces another, on a thread of the library, before
