@@ -55,7 +55,10 @@ extension Engine {
     /// The call is over.
     func leaveToken(_ call: Call) {
         guard let auth = call.auth else { return }
-        if let waiter = auth.waiter { auth.source.cancel(waiter) }
+        if let waiter = auth.waiter {
+            auth.source.cancel(waiter)
+            tell(.tokenWaitEnded, call)
+        }
         auth.waiter = nil
         auth.token = nil
         auth.rejected = nil
