@@ -101,8 +101,8 @@ static void print_token_error(const fetch_result *result) {
   const boxretry_error error = boxretry_response_token_error(result->response);
   const char *detail = boxretry_last_error_detail();
   fprintf(stderr, "%s: %s", boxretry_error_name(error), boxretry_error_text(error));
-  if (*detail) fprintf(stderr, " (%s)", detail);
-  if (status != 0) fprintf(stderr, ", after status %ld", (long)status);
+  if (*detail) fprintf(stderr, ": %s", detail);
+  if (status != 0) fprintf(stderr, "; status %ld", (long)status);
 }
 
 /* Whether the last attempt has failed of this, and libcurl knows more. */

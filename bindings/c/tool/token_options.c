@@ -131,7 +131,7 @@ static int take_field(const tool_command *command, const tool_option *option, ch
 static char *copy_name(const tool_command *command, const tool_option *option, char *value, int *exit_code) {
   const size_t length = strcspn(value, "=");
   if (length == 0 || value[length] == '\0') {
-    *exit_code = usage_error(command, "--%s: a field has no name; write 'NAME=…'", option->name);
+    *exit_code = usage_error(command, "--%s: a field has no name; write 'name=value'", option->name);
     return NULL;
   }
   char *name = strndup(value, length);
