@@ -55,7 +55,7 @@ def test_a_token_can_come_from_a_pipe(server: FaultServer, tmp_path: Path) -> No
     mine = server.new_id()
     read_end, write_end = os.pipe()
     os.write(write_end, b"abc\n")
-    command = [TOOL, "fetch", "--token-file", f"/dev/fd/{read_end}", server.url("/seq/200", id=mine)]
+    command = [str(TOOL), "fetch", "--token-file", f"/dev/fd/{read_end}", server.url("/seq/200", id=mine)]
     # Its other end stays open: the first line is all that is waited for.
     subprocess.run(
         command,
@@ -75,7 +75,7 @@ def test_a_token_can_come_from_stdin_which_may_be_a_terminal(server: FaultServer
     assert fetch_with_stdin(b"abc", "--token-file=-", server.url("/seq/200", id=mine)).exit_code == 0
     keyboard, stdin = pty.openpty()
     os.write(keyboard, b"typed\n")
-    command = [TOOL, "fetch", "--token-file=-", server.url("/seq/200", id=mine, cycle="")]
+    command = [str(TOOL), "fetch", "--token-file=-", server.url("/seq/200", id=mine, cycle="")]
     subprocess.run(
         command, stdin=stdin, env={**os.environ, **NO_PROXIES}, stdout=subprocess.DEVNULL, timeout=60, check=True
     )
