@@ -21,7 +21,7 @@ static output_colour colour_of(const boxretry_event *event) {
   return event->action == BOXRETRY_ACTION_SUCCEED ? COLOUR_GREEN : COLOUR_YELLOW;
 }
 
-/* How long that is. */
+/* Both answer how long that is. */
 static size_t print_word(const char *word, output_colour colour) {
   colour_begin(stderr, colour);
   fputs(word, stderr);
