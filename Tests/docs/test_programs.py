@@ -27,6 +27,8 @@ _PROGRAM = re.compile(
     r"\[programs/([\w.]+)\]\(programs/\1\)[^\n]*\n\n```(?:c|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE
 )
 _SESSION = re.compile(r"^```\n\$ ((?:\./|python )[^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_SHELL_SESSION = re.compile(r"^```\n(\$ (?!\./|python )[^\n]*\n.*?)^```$", re.DOTALL | re.MULTILINE)
+"""Of the tool, and of what the shell has to do for it."""
 _CODE = re.compile(r"^```(?:c|python)$", re.MULTILINE)
 
 
@@ -45,6 +47,8 @@ class Session:
 
 
 SESSIONS = [Session(page.stem, *found) for page in PAGES for found in _SESSION.findall(page.read_text())]
+
+SHELL_SESSIONS = [text for page in PAGES for text in _SHELL_SESSION.findall(page.read_text())]
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +81,28 @@ def test_a_program_prints_what_the_page_says(session: Session, server: FaultServ
     ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=tmp_path)
     assert ran.stderr == ""
     assert ran.stdout.replace(server.url(""), SERVER) == session.output
+
+
+def test_the_tool_is_shown() -> None:
+    assert SHELL_SESSIONS
+
+
+@pytest.mark.parametrize("session", SHELL_SESSIONS)
+def test_the_tool_prints_what_the_page_says(session: str, server: FaultServer, tmp_path: Path) -> None:
+    """A command may go on in lines that are further in; what is not of a command is what it prints."""
+    script = "".join(re.findall(r"^(?:\$|   ) (.*\n)", session, re.MULTILINE))
+    environment = {**os.environ, "PATH": f"{PREFIX / 'bin'}:{os.environ['PATH']}", "no_proxy": "*"}
+    ran = subprocess.run(
+        ["sh", "-e", "-c", script.replace(SERVER, server.url(""))],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        cwd=tmp_path,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == "".join(line for line in session.splitlines(keepends=True) if line[:2] not in ("$ ", "  "))
 
 
 def compiled(source: Path, program: Path) -> Path:

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Callable
 
+from fault_server import FaultServer
 from tool_program import TOOL, Run, refuse_constant, run_tool
 
 # Whatever the machine says: the fault server is not behind a proxy.
@@ -28,6 +30,19 @@ NO_RETRIES = "--preset=january"
 
 def fetch(*arguments: str | bytes, **environment: str) -> Run:
     return run_tool("fetch", *arguments, **{**NO_PROXIES, **environment})
+
+
+def fetch_with_stdin(content: bytes, *arguments: str) -> Run:
+    """The same, with something to read."""
+    finished = subprocess.run(
+        [TOOL, "fetch", *arguments],
+        env={**os.environ, **NO_PROXIES},
+        input=content,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    return Run(finished.returncode, finished.stdout.decode(), finished.stderr.decode())
 
 
 def json_line(output: str) -> Any:
@@ -47,6 +62,16 @@ def fetch_json(*arguments: str | bytes, exit_code: int = 0, **environment: str) 
 def attempts_of(answer: Any) -> list[int | str]:
     """What came of each attempt: its status, or the cause of its exception."""
     return [attempt["error"] or attempt["status"] for attempt in answer["attempts"]]
+
+
+def header_of(request: dict[str, Any], name: str) -> str | None:
+    """The value of a header of a request that the server has seen; None if it has none such."""
+    return {header.lower(): value for header, value in request["headers"]}.get(name.lower())
+
+
+def authorizations(server: FaultServer, id: str) -> list[str | None]:
+    """What each request with this id said of who sends it."""
+    return [header_of(request, "Authorization") for request in server.seen(id)]
 
 
 class Running:
@@ -128,3 +153,16 @@ class Running:
             return False
         self._screen += piece
         return bool(piece)
+
+
+def on_terminal(*arguments: str, **environment: str) -> Run:
+    """A run to its end; its `errors` are what the terminal shows."""
+    with Running(*arguments, environment=environment) as running:
+        return running.finish()
+
+
+def rows_of(screen: str) -> list[str]:
+    """The table without its title, with each time, which nobody can know, as T."""
+    title, *rows = screen.splitlines()
+    assert title == "attempt       took  result        then"
+    return [re.sub(r"^( {6}\d|  token) {2} {1,3}\d+\.\d{3} s", r"\1  T", row) for row in rows]

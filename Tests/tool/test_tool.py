@@ -59,7 +59,7 @@ def test_version_names_the_library_and_the_header() -> None:
         (["delays", "--color"], "unknown or ambiguous option '--color'"),
         (["delays", "--max"], "unknown or ambiguous option '--max'"),
         (["delays", "-x"], "unknown option '-x'"),
-        (["delays", "--json=1"], "'--json=1': this option takes no value"),
+        (["delays", "--json=1"], "'--json': this option takes no value"),
         (["delays", "5"], "unexpected argument '5'"),
         (["delays", "--", "--json"], "unexpected argument '--json'"),
         (["delays", "--max-attempts"], "'--max-attempts' needs a value"),

@@ -6,17 +6,11 @@ import socket
 import subprocess
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 from fault_server import FaultServer
-from fetch_program import AT_ONCE, NO_RETRIES, attempts_of, fetch, fetch_json
+from fetch_program import AT_ONCE, NO_RETRIES, attempts_of, fetch, fetch_json, header_of
 from tool_program import run_tool
-
-
-def header_of(request: dict[str, Any], name: str) -> str | None:
-    return {header.lower(): value for header, value in request["headers"]}.get(name.lower())
-
 
 # --- Redirects ---
 

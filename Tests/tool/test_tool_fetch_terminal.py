@@ -10,22 +10,8 @@ from pathlib import Path
 
 import pytest
 from fault_server import FaultServer
-from fetch_program import AT_ONCE, NO_RETRIES, Running, json_line
+from fetch_program import AT_ONCE, NO_RETRIES, Running, json_line, on_terminal, rows_of
 from tool_program import Run
-
-
-def on_terminal(*arguments: str, **environment: str) -> Run:
-    """A run to its end; its `errors` are what the terminal shows."""
-    with Running(*arguments, environment=environment) as running:
-        return running.finish()
-
-
-def rows_of(screen: str) -> list[str]:
-    """The table without its title, with each time, which nobody can know, as T."""
-    title, *rows = screen.splitlines()
-    assert title == "attempt       took  result        then"
-    return [re.sub(r"^( {6}\d) {2} {1,3}\d+\.\d{3} s", r"\1  T", row) for row in rows]
-
 
 # --- The table ---
 

@@ -7,6 +7,7 @@ enum {
   FETCH_EXCEPTION = 5,
   FETCH_TIMEOUT = 6,
   FETCH_DEADLINE = 7,
+  FETCH_TOKEN = 8,
   FETCH_LOCAL = 9,
   FETCH_SIGNAL = 128 /* plus the signal's number, as in shells */
 };
@@ -20,6 +21,7 @@ static bool is_success(const fetch_result *result) {
 
 static int exit_code_of(const fetch_result *result) {
   if (result->stdout_errno != 0) return TOOL_FAILED;
+  if (result->token_error != BOXRETRY_OK) return FETCH_TOKEN;
   switch (result->error) {
   case BOXRETRY_OK:
     return is_success(result) ? TOOL_OK : FETCH_STATUS;
@@ -62,9 +64,10 @@ static int show(const fetch_query *query, fetch_result *result) {
 
 /* --- The command --- */
 
-static int fetch(const fetch_query *query) {
+static int fetch(fetch_query *query) {
   fetch_result result = {0};
-  int exit_code = fetch_call(query, &result);
+  int exit_code = fetch_take_tokens(query, &result);
+  if (exit_code == TOOL_GO_ON && result.error == BOXRETRY_OK) exit_code = fetch_call(query, &result);
   if (exit_code == TOOL_GO_ON) exit_code = show(query, &result);
   boxretry_response_free(result.response);
   return exit_code;

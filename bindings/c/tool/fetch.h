@@ -3,6 +3,7 @@
 #define BOXRETRY_TOOL_FETCH_H
 
 #include "options.h"
+#include "token_options.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -42,11 +43,14 @@ typedef struct fetch_query {
   const char *no_proxy;
   const char *unix_socket;
   const char *user_agent;
+  token_options tokens;
+  boxretry_token_source *token_source; /* which they make; NULL: none */
 } fetch_query;
 
 /** What came of a call. */
 typedef struct fetch_result {
   boxretry_error error;        /* the response's own; or why there is none, or why it could not be put into its file */
+  boxretry_error token_error;  /* why no access token could be got, if that has ended the call */
   boxretry_response *response; /* NULL if the call was not started */
   int signal_number;           /* of the signal that cancelled it; 0 */
   int output_errno;            /* why the file of -o cannot be written, where that is known; 0 */
@@ -59,6 +63,12 @@ extern const char fetch_details[];
 /** Reads the options. TOOL_GO_ON, or the code to exit with. Free the query in both cases. */
 int fetch_read_options(fetch_query *query, int argc, char **argv);
 void fetch_query_free(fetch_query *query);
+
+/** Makes the source of the access tokens. TOOL_GO_ON, with result->error, or the code to exit with. */
+int fetch_take_tokens(fetch_query *query, fetch_result *result);
+
+/** BOXRETRY_PROXY_… */
+int32_t fetch_proxy_mode(const fetch_query *query);
 
 /** Makes the call. TOOL_GO_ON if there is a result, or the code to exit with. */
 int fetch_call(const fetch_query *query, fetch_result *result);

@@ -8,6 +8,11 @@
 #include <errno.h>
 #include <unistd.h>
 
+int32_t fetch_proxy_mode(const fetch_query *query) {
+  if (query->no_proxy) return BOXRETRY_PROXY_NONE;
+  return query->proxy ? BOXRETRY_PROXY_GIVEN : BOXRETRY_PROXY_ENVIRONMENT;
+}
+
 static boxretry_error make_client(const fetch_query *query, fetch_progress *progress, boxretry_client **out) {
   boxretry_client_options options = BOXRETRY_CLIENT_OPTIONS_INIT;
   boxretry_strategy *strategy;
@@ -27,8 +32,9 @@ static boxretry_error make_client(const fetch_query *query, fetch_progress *prog
   options.client_key_password = query->certificate_password;
   options.unix_socket = query->unix_socket;
   options.proxy = query->proxy;
-  if (query->proxy) options.proxy_mode = BOXRETRY_PROXY_GIVEN;
-  if (query->no_proxy) options.proxy_mode = BOXRETRY_PROXY_NONE;
+  options.proxy_mode = fetch_proxy_mode(query);
+  options.token_source = query->token_source;
+  options.allow_insecure_token = query->tokens.allows_insecure;
   if (progress) options.on_event = fetch_show_event;
   options.on_event_context = progress;
   error = boxretry_client_new(&options, out);
@@ -91,6 +97,7 @@ int fetch_call(const fetch_query *query, fetch_result *result) {
   /* Said now: what the library has to say of an error is gone with the next call of it. */
   if (error == BOXRETRY_ERROR_INVALID_ARGUMENT) exit_code = library_error(&fetch_command, error);
   result->error = result->response ? boxretry_response_error(result->response) : error;
+  if (result->response) result->token_error = boxretry_response_token_error(result->response);
   fetch_source_end(&source);
   fetch_sink_end(&sink, query, result);
   boxretry_call_free(call); /* not before its streams have ended, which may want to wake it */

@@ -61,6 +61,15 @@ static int complete_body(fetch_query *query) {
   return ok ? TOOL_GO_ON : library_error(&fetch_command, BOXRETRY_ERROR_OUT_OF_MEMORY);
 }
 
+static bool is_stdin(const char *path) {
+  return path && strcmp(path, "-") == 0;
+}
+
+static int complete_tokens(fetch_query *query) {
+  const bool is_stdin_taken = feof(stdin) || is_stdin(query->upload);
+  return token_options_check(&fetch_command, &query->tokens, is_stdin_taken);
+}
+
 static int complete_rest(fetch_query *query) {
   char buffer[QUOTED_SIZE];
   if (query->no_proxy && strcmp(query->no_proxy, "*") != 0) {
@@ -88,6 +97,7 @@ static int complete_query(fetch_query *query) {
   int exit_code = complete_retries(query);
   if (exit_code == TOOL_GO_ON) exit_code = complete_certificate(query);
   if (exit_code == TOOL_GO_ON) exit_code = complete_body(query);
+  if (exit_code == TOOL_GO_ON) exit_code = complete_tokens(query);
   if (exit_code == TOOL_GO_ON) exit_code = complete_rest(query);
   return exit_code;
 }
@@ -124,6 +134,7 @@ int fetch_read_options(fetch_query *query, int argc, char **argv) {
       FLAG(0, "json", &query->as_json, "one line of JSON on stdout, and no body"),
       FLAG('v', "verbose", &query->is_verbose, "the table of attempts on stderr, also if that is no terminal"),
       FLAG('s', "silent", &query->is_silent, "nothing on stderr but what is wrong with the options"),
+      TOKEN_OPTIONS(&query->tokens),
       CHOICE("preset", "NAME", &query->preset, preset_names,
              "box (default), or january: no retries but those that are asked for by the options below"),
       BACKOFF_OPTIONS(&query->retries),
@@ -161,4 +172,6 @@ void fetch_query_free(fetch_query *query) {
   request_data_free(&query->data);
   form_data_free(&query->form);
   free(query->certificate_file);
+  token_options_forget(&query->tokens);
+  boxretry_token_source_free(query->token_source);
 }

@@ -64,6 +64,7 @@ void fetch_print_json(const fetch_result *result) {
   json_begin(NULL, '{');
   json_integer("status", boxretry_response_status(response));
   json_name("error", result->error != BOXRETRY_OK, boxretry_error_name(result->error));
+  if (result->token_error != BOXRETRY_OK) json_string("token_error", boxretry_error_name(result->token_error));
   json_number("body_bytes", body_length(response));
   json_begin("attempts", '[');
   for (size_t i = 0; attempt_at(response, i, &attempt); i++)
@@ -95,6 +96,15 @@ void fetch_print_body(const boxretry_response *response) {
 
 /* --- For people --- */
 
+static void print_token_error(const fetch_result *result) {
+  const int32_t status = boxretry_response_status(result->response);
+  const boxretry_error error = boxretry_response_token_error(result->response);
+  const char *detail = boxretry_last_error_detail();
+  fprintf(stderr, "%s: %s", boxretry_error_name(error), boxretry_error_text(error));
+  if (*detail) fprintf(stderr, ": %s", detail);
+  if (status != 0) fprintf(stderr, "; status %ld", (long)status);
+}
+
 /* Whether the last attempt has failed of this, and libcurl knows more. */
 static bool is_told_by_curl(boxretry_error error) {
   return (error >= BOXRETRY_ERROR_RESOLVE && error <= BOXRETRY_ERROR_PROTOCOL) || error == BOXRETRY_ERROR_SETTING;
@@ -109,6 +119,8 @@ void fetch_print_failure(const fetch_result *result) {
     fprintf(stderr, "the output file cannot be written: %s", strerror(result->output_errno));
   } else if (result->stdout_errno != 0) {
     fprintf(stderr, "the output could not be written: %s", strerror(result->stdout_errno));
+  } else if (result->token_error != BOXRETRY_OK) {
+    print_token_error(result);
   } else if (result->error != BOXRETRY_OK) {
     fprintf(stderr, "%s: %s", boxretry_error_name(result->error), boxretry_error_text(result->error));
     if (has_attempt && is_told_by_curl(result->error)) fprintf(stderr, " (%s)", last.curl_text);

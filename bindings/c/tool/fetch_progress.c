@@ -21,7 +21,14 @@ static output_colour colour_of(const boxretry_event *event) {
   return event->action == BOXRETRY_ACTION_SUCCEED ? COLOUR_GREEN : COLOUR_YELLOW;
 }
 
-/* How long that is. */
+/* Both answer how long that is. */
+static size_t print_word(const char *word, output_colour colour) {
+  colour_begin(stderr, colour);
+  fputs(word, stderr);
+  colour_end(stderr);
+  return strlen(word);
+}
+
 static size_t print_result(const boxretry_event *event) {
   char status[NUMBER_SIZE];
   const char *result = status;
@@ -32,14 +39,15 @@ static size_t print_result(const boxretry_event *event) {
   } else {
     snprintf(status, sizeof status, "%ld", (long)event->status);
   }
-  colour_begin(stderr, colour_of(event));
-  fputs(result, stderr);
-  colour_end(stderr);
-  return strlen(result);
+  return print_word(result, colour_of(event));
 }
 
 static void open_line(fetch_progress *progress) {
-  if (!progress->is_line_open) fprintf(stderr, "%7ld  ", (long)progress->attempt_number);
+  if (!progress->is_line_open && progress->is_token_awaited) {
+    fputs("  token  ", stderr);
+  } else if (!progress->is_line_open) {
+    fprintf(stderr, "%7ld  ", (long)progress->attempt_number);
+  }
   progress->is_line_open = true;
 }
 
@@ -49,7 +57,7 @@ static void close_line(fetch_progress *progress) {
   progress->is_under_way = false;
 }
 
-static void begin_line(fetch_progress *progress, const boxretry_event *event) {
+static void print_title(fetch_progress *progress) {
   if (!progress->has_title) {
     colour_begin(stderr, COLOUR_DIM);
     fputs("attempt       took  result        then", stderr);
@@ -57,6 +65,35 @@ static void begin_line(fetch_progress *progress, const boxretry_event *event) {
     fputc('\n', stderr);
   }
   progress->has_title = true;
+}
+
+static void print_duration(double began_ms, const boxretry_event *event) {
+  fprintf(stderr, "%7.3f s  ", (event->at_ms - began_ms) / 1000);
+}
+
+static void begin_token_line(fetch_progress *progress, const boxretry_event *event) {
+  print_title(progress);
+  progress->is_token_awaited = true;
+  progress->token_began_ms = event->at_ms;
+  if (progress->is_live) open_line(progress);
+}
+
+/* How the wait has ended, its own event does not say, but the next one, which comes at once. */
+static void end_token_line(fetch_progress *progress, const boxretry_event *event) {
+  if (!progress->is_token_awaited) return;
+  open_line(progress);
+  print_duration(progress->token_began_ms, event);
+  if (event->kind == BOXRETRY_EVENT_ATTEMPT_BEGAN) {
+    print_word("got", COLOUR_GREEN);
+  } else {
+    print_word(event->error != BOXRETRY_OK ? boxretry_error_name(event->error) : "none", COLOUR_RED);
+  }
+  progress->is_token_awaited = false;
+  close_line(progress);
+}
+
+static void begin_line(fetch_progress *progress, const boxretry_event *event) {
+  print_title(progress);
   /* An attempt may be sent several times: after redirects, and on a new connection. */
   if (progress->attempt_number != event->attempt_number) progress->began_ms = event->at_ms;
   progress->attempt_number = event->attempt_number;
@@ -72,7 +109,7 @@ static void end_line(fetch_progress *progress, const boxretry_event *event) {
     return;
   }
   open_line(progress);
-  fprintf(stderr, "%7.3f s  ", (event->at_ms - progress->began_ms) / 1000);
+  print_duration(progress->began_ms, event);
   size_t length = print_result(event);
   /* When the call has ended, nothing comes next; the event then has the reason of an earlier attempt. */
   if (event->kind == BOXRETRY_EVENT_ATTEMPT_ENDED && event->reason >= 0) {
@@ -117,7 +154,11 @@ void fetch_show_event(void *context, const boxretry_event *event) {
   fetch_progress *progress = context;
   fetch_clear_bar(progress);
   switch (event->kind) {
+  case BOXRETRY_EVENT_TOKEN_WAIT_BEGAN:
+    begin_token_line(progress, event);
+    break;
   case BOXRETRY_EVENT_ATTEMPT_BEGAN:
+    end_token_line(progress, event);
     begin_line(progress, event);
     break;
   case BOXRETRY_EVENT_RECONNECT:
@@ -128,6 +169,7 @@ void fetch_show_event(void *context, const boxretry_event *event) {
     end_line(progress, event);
     break;
   case BOXRETRY_EVENT_CALL_ENDED:
+    end_token_line(progress, event);
     /* Cancelled, past the deadline, or stopped by a failure on this machine. */
     if (progress->is_under_way) end_line(progress, event);
     break;

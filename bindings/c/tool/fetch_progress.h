@@ -11,6 +11,8 @@ typedef struct fetch_progress {
   bool is_live; /* on a terminal, a line begins when its attempt does; elsewhere nobody looks at it before its end */
   bool is_under_way; /* an attempt is */
   bool is_line_open; /* and its number is printed */
+  bool is_token_awaited;
+  double token_began_ms;
   int32_t attempt_number;
   double began_ms;
 

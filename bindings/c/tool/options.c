@@ -143,7 +143,7 @@ static int read_form(const tool_command *command, const tool_option *option, con
   return why ? bad_value(command, option, value, why) : unreadable(command, option, value);
 }
 
-static int read_value(const tool_command *command, const tool_option *option, const char *value) {
+static int read_value(const tool_command *command, const tool_option *option, char *value) {
   switch (option->kind) {
   case OPTION_FLAG:
     *option->target.integer = option->flag_writes;
@@ -167,6 +167,8 @@ static int read_value(const tool_command *command, const tool_option *option, co
     return read_data(command, option, value);
   case OPTION_FORM:
     return read_form(command, option, value);
+  case OPTION_OWN:
+    return option->target.own.read(command, option, value);
   }
   return internal_error(command, "the option --%s is of no kind", option->name);
 }
@@ -211,9 +213,10 @@ static const tool_option *row_of(int answer, const tool_option *table, size_t co
   return NULL;
 }
 
-/* getopt_long() has answered '?': says why. */
-static int refuse_option(const tool_command *command, const tool_option *table, size_t count, const char *word) {
+/* getopt_long() has answered '?': says why. A value is not repeated: that of a misspelt option may be a secret. */
+static int refuse_option(const tool_command *command, const tool_option *table, size_t count, char *word) {
   char buffer[QUOTED_SIZE];
+  word[strcspn(word, "=")] = '\0';
   if (optopt == 0) return usage_error(command, "unknown or ambiguous option '%s'", quoted(buffer, word));
   if (optopt == HELP || row_of(optopt, table, count)) {
     return usage_error(command, "'%s': this option takes no value", quoted(buffer, word));

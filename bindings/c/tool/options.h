@@ -30,8 +30,14 @@ typedef enum option_kind {
   OPTION_RECEIVED_HEADER, /* the same; a line end is dropped, since the line was copied from somewhere */
   OPTION_DATA,            /* text, or a file: appends; may be given again */
   OPTION_FORM,            /* a form's field: appends; may be given again */
+  OPTION_OWN,             /* read by a function of the command's own */
   OPTION_OPERAND          /* no option, but the one word without a name; it has to be given */
 } option_kind;
+
+struct tool_option;
+
+/** Reads a value, which it may overwrite. TOOL_GO_ON, or the code to exit with, when it has said what is wrong. */
+typedef int (*option_reader)(const tool_command *command, const struct tool_option *option, char *value);
 
 /** A row of a command's table. The macros below make rows, and see to the type of the target. */
 typedef struct tool_option {
@@ -49,6 +55,10 @@ typedef struct tool_option {
     header_list *headers;
     request_data *data;
     form_data *form;
+    struct {
+      option_reader read;
+      void *variable;
+    } own;
   } target;
   int32_t flag_writes;
 } tool_option;
@@ -66,6 +76,7 @@ typedef struct tool_option {
 #define RECEIVED_HEADERS(letter, name, list, help) {OPTION_RECEIVED_HEADER, letter, name, "LINE", help, NULL, {.headers = (list)}, 0}
 #define DATA(letter, name, variable, help) {OPTION_DATA, letter, name, "DATA", help, NULL, {.data = (variable)}, 0}
 #define FORM(letter, name, variable, help) {OPTION_FORM, letter, name, "FIELD", help, NULL, {.form = (variable)}, 0}
+#define OWN(name, value, reader, variable, help) {OPTION_OWN, 0, name, value, help, NULL, {.own = {reader, variable}}, 0}
 #define OPERAND(name, variable) {OPTION_OPERAND, 0, name, name, NULL, NULL, {.text = (variable)}, 0}
 /* clang-format on */
 

@@ -6,6 +6,8 @@
  *   delays.c   boxretry delays
  *   explain.c  boxretry explain; explain_print.c: what it prints
  *   fetch.c    boxretry fetch; fetch_options.c and fetch_details.c: its options and its help; fetch_call.c: the call
+ *   fetch_token.c, token_options.c
+ *              where its access tokens come from
  *   fetch_source.c, fetch_sink.c
  *              where its bodies come from and go to
  *   fetch_progress.c, fetch_bar.c, fetch_print.c
