@@ -22,4 +22,4 @@ with TokenSource(from_the_vault) as tokens, Client(token_source=tokens) as clien
     try:
         client.get(sys.argv[1])
     except ClientTokenProviderFailedError as error:
-        print(error.__cause__)
+        print(error)

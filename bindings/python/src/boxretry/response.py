@@ -234,7 +234,10 @@ def response_of_call(handle: Handle) -> Response:
 
 def _exception_of_call(handle: Handle, error: Error) -> BoxRetryError:
     attempts = attempts_of_call(handle.pointer)
-    detail = f"{error.text} (after {_counted(len(attempts))}"
+    text = error.text
+    if _abi.boxretry_response_token_error(handle.pointer):
+        text = decoded(_abi.boxretry_last_error_detail()) or text
+    detail = f"{text} (after {_counted(len(attempts))}"
     if attempts and attempts[-1].curl_text:
         detail += f"; libcurl: {attempts[-1].curl_text}"
     exception = exception_of(error, detail + ")")
