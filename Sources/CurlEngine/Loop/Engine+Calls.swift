@@ -226,11 +226,11 @@ extension Engine {
         locked {
             call.result = result
             call.isDone = true
+            stats.ended += 1
         }
         deliver(call)
         shim_monitor_lock(lock)
         unfinished -= 1
-        stats.ended += 1
         let waiter = call.waiter
         var closed: [Waiter] = []
         if unfinished == 0 { swap(&closed, &closeWaiters) }

@@ -81,8 +81,9 @@ final class CurlTransport: Transport {
         let index = Int(transfer.socket)
         if sockets.indices.contains(index), sockets[index].owner === transfer { sockets[index].owner = nil }
         guard transfer.isEasyShared else { return }
-        // What the caller may have set on a handle is for one transfer.
-        if settings.onTransfer == nil, idleHandles.count < Self.maximumIdleHandles {
+        // What the caller may have set on a handle is for one transfer. And libcurl refuses to change some settings of a
+        // handle whose look-up has failed, as if it were still at it.
+        if settings.onTransfer == nil, transfer.isWhole, idleHandles.count < Self.maximumIdleHandles {
             idleHandles.append(easy)
         } else {
             shim_easy_free(easy)
@@ -131,6 +132,7 @@ final class CurlTransport: Transport {
     func takeEnded() -> EndedTransfer? {
         var code = CURLE_OK
         guard let transfer = Transfer.of(shim_multi_next_ended(multi, &code)) else { return nil }
+        transfer.isWhole = code == CURLE_OK
         return EndedTransfer(
             transfer: transfer, result: attemptResult(code, of: transfer), code: Int32(code.rawValue))
     }

@@ -17,6 +17,8 @@ final class Transfer {
     private(set) var hasAuthorization = true
     /// It goes with the call's access token: not to a foreign place, and not in place of what a hook has set (T13).
     var usesToken: Bool { authorization != nil }
+    /// All went well, as libcurl sees it.
+    var isWhole = false
     /// It is not the transport's any more.
     var isDetached = false
     /// What is known of it in the end.
