@@ -210,7 +210,8 @@ enum {
 /** A flag for which there is also the client's own setting. */
 enum { BOXRETRY_SWITCH_DEFAULT = 0, BOXRETRY_SWITCH_ON = 1, BOXRETRY_SWITCH_OFF = -1 };
 
-/** For max_redirects: none is followed; the response that redirects is the call's response. */
+/** For max_redirects: none is followed; the response that redirects is the call's response. (So is, always, one that leads
+ * to what is neither http nor https.) */
 #define BOXRETRY_NO_REDIRECTS (-1)
 
 /** For idempotency_key: one is made for the call. */
@@ -776,7 +777,8 @@ boxretry_error boxretry_token_delay(const boxretry_token_retry_policy *policy, i
 /* =====================================================================================================================
  * Clock: the system's, or one that only moves when told, so that retries can be tested without waiting
  *
- * Where a clock is asked for, NULL is the system's. Any number of threads may use a manual clock at once.
+ * Where a clock is asked for, NULL is the system's. Any number of threads may use a manual clock at once. Clients run on
+ * the system's.
  * ================================================================================================================== */
 
 /** The three clocks in one. */
@@ -832,7 +834,8 @@ boxretry_error boxretry_clock_sleep(const boxretry_clock *clock, double seconds)
 
 /**
  * Waits, in real time, until someone waits on this manual clock for a time that has not come yet. With it a test
- * knows that it may advance the clock. `timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT.
+ * knows that it may advance the clock. (A call of a token provider that is running is such a wait, for its timeout, unless
+ * that is BOXRETRY_NO_TIMEOUT.) `timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT.
  *
  * INVALID_ARGUMENT, WAIT_TIMEOUT, CLOSED (the clock was freed meanwhile), IN_CALLBACK, FORKED. Any thread.
  */
@@ -1174,7 +1177,7 @@ typedef struct boxretry_client_options {
   /* Where access tokens come from, each sent as "Authorization: Bearer …". To wait for one counts against a call's
      deadline, not against an attempt's timeouts. It goes only to the scheme, host and port that the request is for, and
      over http only to this very machine, past any proxy of the environment (else INVALID_ARGUMENT, also if a proxy was
-     given). Retained. NULL: none */
+     given). A user and password in a URL give way to it. Retained. NULL: none */
   boxretry_token_source *token_source;
   const char *const *replay_codes; /* a 401 whose body is a JSON object of at most 65536 bytes with one of these as its
                                       `code` drops the token, and is replayed with a new one, at once and once in a call
@@ -1339,7 +1342,7 @@ boxretry_error boxretry_response_error(const boxretry_response *response);
  */
 boxretry_error boxretry_response_token_error(const boxretry_response *response);
 
-/** The status; 0: it ended without a response. */
+/** The status; 0: it ended without a response. A resumed download ends with the 206 of its last part. */
 int32_t boxretry_response_status(const boxretry_response *response);
 
 /** The value of the first header line of that name, in any case; NULL if there is none. */

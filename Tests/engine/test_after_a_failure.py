@@ -28,7 +28,16 @@ def failing_url(server: FaultServer, failure: str) -> str:
     }[failure]
 
 
-FAILURES = ["no such host", "redirect to no such host", "refused", "wrong certificate", "reset", "garbage", "cut off", "silence"]
+FAILURES = [
+    "no such host",
+    "redirect to no such host",
+    "refused",
+    "wrong certificate",
+    "reset",
+    "garbage",
+    "cut off",
+    "silence",
+]
 
 
 def get(client: Client, url: str, folder: Path, **arguments: Any) -> Response:

@@ -2,18 +2,17 @@ import sys
 
 from boxretry import Client, ClientTokenProviderFailedError, TokenProviderError, TokenSource
 
-answers = [
-    TokenProviderError("the vault is busy", retryable=True),
-    ("first-token", 3600),
-    TokenProviderError("the vault is sealed"),
-]
+calls = 0
 
 
 def from_the_vault() -> tuple[str, float]:
-    answer = answers.pop(0)
-    if isinstance(answer, Exception):
-        raise answer
-    return answer
+    global calls
+    calls += 1
+    if calls == 1:
+        raise TokenProviderError("the vault is busy", retryable=True)
+    if calls > 2:
+        raise TokenProviderError("the vault is sealed")
+    return "the-token", 3600
 
 
 with TokenSource(from_the_vault) as tokens, Client(token_source=tokens) as client:
