@@ -226,9 +226,9 @@ class Client(HandleOwner):
         to_file: the path of a file for the body of a response, if that is a 2xx; it is written beside it, and renamed
             when it is whole.
         resume: a download to a file that broke off goes on where it was, if the server gave a strong ETag.
-        sink: a function that gets such a body in pieces, or an object with `write()` and perhaps `restart()`; see
-            `Sink`. It must not block, but may answer with `PAUSE`. What it raises ends the call: SinkError, with it as
-            its cause.
+        sink: a function that gets such a body in pieces, or an object with `write()` and perhaps `begin()` and
+            `restart()`; see `Sink`. It must not block, but may answer with `PAUSE`. What it raises ends the call:
+            SinkError, with it as its cause.
         timeout, deadline, strategy, body_limit, follow_redirects, max_redirects, compression, http_version: as for the
             client, which this overrides. `deadline=math.inf`: none.
         cancel: a CancelSwitch that ends the call.
