@@ -13,7 +13,7 @@ from .response import ResponseHeaders
 class ResponseHead:
     """The head of a response whose body is about to be delivered."""
 
-    #: 200 to 299.
+    #: 200 to 299, for a sink.
     status: int
     #: 10, 11, 20.
     http_version: int
