@@ -12,7 +12,6 @@ import pytest
 from boxretry import (
     CallbackFailedError,
     CancelledError,
-    CancelSwitch,
     Client,
     ClosedError,
     ConnectError,

@@ -47,6 +47,10 @@ class Pieces:
     # What the reader calls.
 
     @property
+    def is_closed(self) -> bool:
+        return self._is_closed
+
+    @property
     def has_news(self) -> bool:
         """Whether `take()` has something to say."""
         return bool(self._pieces) or self._is_closed
