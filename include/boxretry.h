@@ -288,11 +288,22 @@ enum {
   BOXRETRY_WRITE_PAUSE = 2 /* nothing was taken: the same comes again after boxretry_call_resume() */
 };
 
+/** The head of a response whose body is about to be delivered. Lives, with all that is in it, until `begin` returns. */
+typedef struct boxretry_response_head {
+  size_t struct_size;
+  int32_t status;                 /* 200 to 299 */
+  int32_t http_version;           /* 10, 11, 20 */
+  const char *url;                /* that was fetched: the last one, if there were redirects */
+  const boxretry_header *headers; /* the lines as the server sent them, in order; NULL if there are none */
+  size_t header_count;
+} boxretry_response_head;
+
 /**
  * Where the body of a response goes, if not to memory: that of a 2xx response which the strategy does not retry. All
  * others go to the response's own memory (B15). Callbacks are as with boxretry_body_source.
  *
- * When a delivery breaks off and the call is retried, a file starts again by itself.
+ * When a delivery breaks off and the call is retried, a file starts again by itself. A delivery begins with its first byte;
+ * one with `begin` begins with that.
  */
 typedef struct boxretry_sink {
   size_t struct_size;
@@ -309,10 +320,15 @@ typedef struct boxretry_sink {
   void (*restart)(void *context, int32_t *done);
   void (*context_free)(void *context); /* once, when the call has no more use for it; NULL: nothing to do */
   void *context;                       /* yours */
+
+  /* Sees the response whose body follows, before the first `write` and again after each `restart`, and writes 1 to *done,
+     which is preset to 0. Comes for an empty body, too, but not where there can be none (204, 205, HEAD). NULL: nothing to
+     do */
+  void (*begin)(void *context, boxretry_call *call, const boxretry_response_head *head, int32_t *done);
 } boxretry_sink;
 
 #define BOXRETRY_SINK_INIT                                                                                             \
-  { sizeof(boxretry_sink), 0, 0, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(boxretry_sink), 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /** Does what BOXRETRY_SINK_INIT does. INVALID_ARGUMENT. Any thread. */
 boxretry_error boxretry_sink_init(boxretry_sink *sink, size_t struct_size);

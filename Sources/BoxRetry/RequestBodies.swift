@@ -17,8 +17,7 @@ extension boxretry_sink: SizedStruct {
     static var defaults: boxretry_sink {
         boxretry_sink(
             struct_size: MemoryLayout<boxretry_sink>.size, kind: 0, is_resumable: 0, path: nil, write: nil,
-            restart: nil,
-            context_free: nil, context: nil)
+            restart: nil, context_free: nil, context: nil, begin: nil)
     }
 
     static var firstSize: Int { 56 }
@@ -145,6 +144,7 @@ extension BodySink {
         guard sink.is_resumable == 0 else { throw .invalidArgument("sink", "is_resumable", "is for files only") }
         let context = sink.context
         let restart = sink.restart
+        let begin = sink.begin
         let contextFree = sink.context_free
         return CallbackSink(
             write: { call, data, count in
@@ -155,6 +155,15 @@ extension BodySink {
                 }
             },
             restart: restart.map { restart in { asked(Int32(0)) { restart(context, $0) } == 1 } },
+            begin: begin.map { begin in
+                { call, head in
+                    var seen = boxretry_response_head(
+                        struct_size: MemoryLayout<boxretry_response_head>.size, status: head.status,
+                        http_version: head.httpVersion, url: call.currentURL, headers: head.headers.cHeaders,
+                        header_count: head.headers.count)
+                    return asked(Int32(0)) { begin(context, call.pointer, &seen, $0) } == 1
+                }
+            },
             close: { if let contextFree { called { contextFree(context) } } })
     }
 }

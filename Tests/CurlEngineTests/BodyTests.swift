@@ -51,10 +51,70 @@ import Testing
 
     @Test("B15: what broke off before its first byte is no delivery") func nothingDelivered() throws {
         let sink = Recorder()
-        let head: [(Double, Script.Event)] = [(0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n"))]
-        let scene = try Scene(Script(events: head + [(0, .end(.exception(.receive)))]), .status(200, body: "whole"))
+        let scene = try Scene(brokenOffEarly, .status(200, body: "whole"))
         #expect(try scene.perform(sink: sink.make(canRestart: false)).status == 200)
         #expect(sink.log == ["write whole", "close"])
+    }
+
+    @Test("B15: a sink is told of the response whose body it gets, before the first byte, and of no other")
+    func told() throws {
+        let sink = Recorder()
+        let scene = try Scene(
+            .status(503, body: "busy"), .status(200, "Content-Type: text/plain", body: "whole"))
+        #expect(try scene.perform(sink: sink.make(isTold: true)).status == 200)
+        #expect(sink.log == ["begin 200 11 text/plain", "write whole", "close"])
+    }
+
+    @Test("B15: it is told of an empty body") func toldOfAnEmptyBody() throws {
+        let sink = Recorder()
+        #expect(try Scene(.status(200)).perform(sink: sink.make(isTold: true)).status == 200)
+        #expect(sink.log == ["begin 200 11 untyped", "close"])
+    }
+
+    @Test("B15: what can have no content is not delivered, and not told of", arguments: [204, 205])
+    func notTold(status: Int) throws {
+        let sink = Recorder()
+        #expect(try Scene(.status(status)).perform(sink: sink.make(isTold: true)).status == Int32(status))
+        #expect(sink.log == ["close"])
+    }
+
+    @Test("F59, B15: it is told again after a restart, also of a delivery that broke off before its first byte")
+    func toldAgain() throws {
+        for begun in [brokenOff, brokenOffEarly] {
+            let sink = Recorder()
+            let result = try Scene(begun, .status(202, body: "whole")).perform(sink: sink.make(isTold: true))
+            #expect(result.status == 202 && result.sinkLength == 5)
+            #expect(
+                sink.log.filter { $0 != "write ha" } == [
+                    "begin 200 11 untyped", "restart", "begin 202 11 untyped", "write whole", "close",
+                ])
+        }
+    }
+
+    @Test("F59, B15: what it was told cannot be taken back without a restart, so that there is no retry")
+    func toldForGood() throws {
+        let sink = Recorder()
+        let result = try Scene(brokenOffEarly, .status(200)).perform(
+            sink: sink.make(canRestart: false, isTold: true))
+        #expect(result.ending == .exception(.receive))
+        #expect(result.records.map { $0.decision?.reason } == [.sinkCannotRestart])
+        #expect(sink.log == ["begin 200 11 untyped", "close"])
+    }
+
+    @Test("B2: a sink that does not take the response ends the call, which is not retried") func refused() throws {
+        let sink = Recorder()
+        sink.canBegin = false
+        let result = try Scene(.status(200, body: "whole")).perform(sink: sink.make(isTold: true))
+        #expect(result.ending == .local(.sink) && result.records.count == 1)
+        #expect(sink.log == ["begin 200 11 untyped", "close"])
+    }
+
+    @Test("B9, B15: it is told when a custom strategy has answered that there is no retry") func toldLate() throws {
+        let sink = Recorder()
+        let result = try Scene(.status(200, body: "first"), .status(201, body: "second")).perform(
+            sink: sink.make(isTold: true), strategy: Asked([.retry(.custom), .stop(.custom)]))
+        #expect(result.status == 201)
+        #expect(sink.log == ["begin 201 11 untyped", "write second", "close"])
     }
 
     @Test("B2: a sink that fails ends the call, which is not retried") func failingSink() throws {
@@ -130,13 +190,22 @@ private var brokenOff: Script {
     ])
 }
 
+private var brokenOffEarly: Script {
+    Script(events: [
+        (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .end(.exception(.receive))),
+    ])
+}
+
 /// A sink that writes down what it is asked to do.
 private final class Recorder {
     var log: [String] = []
     /// What it answers to each piece; then that it has taken it.
     var answers: [BodySink.WriteResult] = []
 
-    func make(canRestart: Bool = true) -> BodySink {
+    /// Whether it takes a delivery that it is told of.
+    var canBegin = true
+
+    func make(canRestart: Bool = true, isTold: Bool = false) -> BodySink {
         CallbackSink(
             write: { _, data, count in
                 let bytes = UnsafeRawBufferPointer(start: data, count: count)
@@ -147,6 +216,12 @@ private final class Recorder {
                 ? {
                     self.log.append("restart")
                     return true
+                } : nil,
+            begin: isTold
+                ? { _, head in
+                    let type = head.headers.firstValue(of: "Content-Type").map { String(cString: $0) } ?? "untyped"
+                    self.log.append("begin \(head.status) \(head.httpVersion) \(type)")
+                    return self.canBegin
                 } : nil,
             close: { self.log.append("close") })
     }

@@ -17,6 +17,7 @@ BODY = b"a body of the request"
 
 CALLBACKS = {
     "read": "boxretry_body_source",
+    "begin": "boxretry_sink",
     "write": "boxretry_sink",
     "on_progress": "boxretry_request",
     "before_attempt": "boxretry_request",
@@ -47,6 +48,8 @@ class Streams:
         self.inside: dict[str, Callable[[], object]] = {}
         self.called: list[str] = []
         self.taken = b""
+        self.heads: list[tuple[int, int, bytes, int]] = []
+        """What `begin` was told: the status, the version, the URL, and the number of header lines."""
         self.call: int | None = None  # as a callback sees it
         self.sending: int | None = None
         self._position = 0
@@ -66,6 +69,7 @@ class Streams:
             value.context_free = calls.callback(struct, "context_free", self._context_free(of))
         self.source.read = calls.callback("boxretry_body_source", "read", self._read)
         self.source.rewind = calls.callback("boxretry_body_source", "rewind", self._rewind)
+        self.sink.begin = calls.callback("boxretry_sink", "begin", self._begin)
         self.sink.write = calls.callback("boxretry_sink", "write", self._write)
         self.sink.restart = calls.callback("boxretry_sink", "restart", self._restart)
         self.request.on_progress = calls.callback("boxretry_request", "on_progress", self._on_progress)
@@ -117,6 +121,14 @@ class Streams:
         if own == TAKEN:
             self.taken += ctypes.string_at(data, length)
         self._write_to(answer, own)
+
+    def _begin(self, context: int, call: int, head: int, done: int) -> None:
+        self.call = call
+        struct = self.calls.library.structs["boxretry_response_head"]
+        seen = struct.from_address(head)
+        assert seen.struct_size == ctypes.sizeof(struct)
+        self.heads.append((seen.status, seen.http_version, ctypes.string_at(seen.url), seen.header_count))
+        self._write_to(done, self._answer("begin", 1))
 
     def _restart(self, context: int, done: int) -> None:
         self.taken = b""

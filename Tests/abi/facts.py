@@ -252,6 +252,7 @@ MAY_BE_NULL = {
     "boxretry_sink.restart": "NULL: a delivery that broke off is not retried",
     "boxretry_sink.context_free": "NULL: nothing to do",
     "boxretry_sink.context": "yours",
+    "boxretry_sink.begin": "NULL: nothing to do",
     "boxretry_client_options.strategy": "NULL: as `preset` says",
     "boxretry_client_options.client_certificate": "NULL: none",
     "boxretry_client_options.client_key": "NULL: the same file",

@@ -56,6 +56,15 @@ FIRST_FIELDS = {
         ("const void *", "body"),
         ("size_t", "body_length"),
     ],
+    "boxretry_sink": [
+        ("int32_t", "kind"),
+        ("int32_t", "is_resumable"),
+        ("const char *", "path"),
+        ("void (*)(void *, boxretry_call *, const void *, size_t, int32_t *)", "write"),
+        ("void (*)(void *, int32_t *)", "restart"),
+        ("void (*)(void *)", "context_free"),
+        ("void *", "context"),
+    ],
 }
 """With these fields, in this order, each of these structs begins (after its struct_size)."""
 

@@ -34,7 +34,19 @@ def test_callbacks_give_and_take_the_bodies() -> None:
         streams = Streams(url)
         assert streams.ended() == "OK"
     assert streams.taken == BODY
+    assert streams.heads == [(200, 11, url, 1)]
+    assert streams.called.index("begin") < streams.called.index("write")
     assert streams.contexts_freed == BOTH_ONCE
+
+
+@isolated
+def test_older_sink_without_begin_goes_on_working() -> None:
+    """Given a program whose sink ends before `begin`, what stands behind it is not looked at."""
+    with server() as url:
+        streams = Streams(url)
+        streams.sink.struct_size = type(streams.sink).begin.offset
+        assert streams.ended() == "OK"
+    assert (streams.taken, streams.heads) == (BODY, [])
 
 
 # Wrong answers
@@ -61,6 +73,18 @@ def test_write_that_gives_no_proper_answer_has_failed(answer: int | None) -> Non
         streams.answers["write"] = [answer]
         assert streams.ended() == "SINK"
     assert streams.called.count("write") == 1
+    assert streams.contexts_freed == BOTH_ONCE
+
+
+@pytest.mark.parametrize("answer", [None, 0, -1, 2, 2**31 - 1, -(2**31)])
+@isolated
+def test_begin_that_gives_no_proper_answer_has_failed(answer: int | None) -> None:
+    """B2, B15: nothing is delivered, the call ends with SINK, and is not retried."""
+    with server() as url:
+        streams = Streams(url, max_total_attempts=5)
+        streams.answers["begin"] = [answer]
+        assert streams.ended() == "SINK"
+    assert (streams.called.count("begin"), streams.called.count("write")) == (1, 0)
     assert streams.contexts_freed == BOTH_ONCE
 
 

@@ -38,7 +38,7 @@ _FILE_SINK: dict[str, Number | bytes] = {
     f"{SINK}.kind": SINK_FILE,
     f"{SINK}.path": b"never opened, since no response comes",
 }
-_CALLBACKS_OF_A_SINK = frozenset({"write", "restart", "context_free", "context"})
+_CALLBACKS_OF_A_SINK = frozenset({"write", "restart", "context_free", "context", "begin"})
 
 
 def _multipart(name: str, unread: frozenset[str]) -> Way:

@@ -23,6 +23,7 @@ from boxretry import (
     ProtocolError,
     Reason,
     ReceiveError,
+    ResponseHead,
     ResponseTooLargeError,
     SinkError,
     Timeout,
@@ -221,6 +222,104 @@ def test_a_part_that_nobody_asked_for_is_no_whole_file(server: FaultServer, clie
     with pytest.raises(ProtocolError):
         client.get(url, to_file=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+# --- What a sink is told before ---
+
+
+class Told(Collects):
+    """A sink that is told of the responses whose bodies it gets."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heads: list[ResponseHead] = []
+        self.log: list[str] = []
+
+    def begin(self, head: ResponseHead) -> None:
+        self.heads.append(head)
+        self.log.append(f"begin {head.status}")
+
+    def write(self, data: bytes) -> None:
+        super().write(data)
+        if self.log[-1] != "write":
+            self.log.append("write")
+
+    def restart(self) -> None:
+        super().restart()
+        self.log.append("restart")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [0, 1, SIZE])
+def test_b15_a_sink_is_told_of_the_response_before_its_body(
+    server: FaultServer, client: Client, kind: str, size: int
+) -> None:
+    """Given a retry and a redirect: it sees the response that is delivered, and no other."""
+    sink = Told()
+    parameters: dict[str, Any] = {"3.h": "X-A:1", "size": size}
+    url = server.url("/seq/503,307,201", parameters, id=server.new_id(), kind=kind)
+    response = client.get(url, sink=sink)
+    (head,) = sink.heads
+    assert (head.status, head.http_version) == (201, 20 if kind == "h2" else 11)
+    assert (head.headers.pairs, head.url) == (response.headers.pairs, response.url)
+    assert head.headers["content-length"] == str(size)
+    assert bytes(sink.content) == pattern(size)
+    assert sink.log == ["begin 201", "write"][: 1 + (size > 0)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("fault", ["reset:headers", "reset:100000"])
+def test_b15_a_sink_is_told_again_after_a_restart(server: FaultServer, client: Client, kind: str, fault: str) -> None:
+    sink = Told()
+    url = server.url(f"/seq/{fault},203", {"size": SIZE}, id=server.new_id(), kind=kind)
+    assert client.get(url, sink=sink).status == 203
+    assert [each for each in sink.log[:-3] if each != "write"] in ([], ["begin 200"])
+    assert sink.log[-2:] == ["begin 203", "write"]
+    assert sink.restarts == len(sink.heads) - 1
+    assert sink.content == pattern(SIZE)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_b15_what_a_sink_was_told_is_not_taken_back(server: FaultServer, client: Client, kind: str) -> None:
+    """Given a delivery that breaks off before its first byte, and a sink that cannot start again."""
+
+    class Once:
+        def __init__(self) -> None:
+            self.told: list[int] = []
+
+        def begin(self, head: ResponseHead) -> None:
+            self.told.append(head.status)
+
+        def write(self, data: bytes) -> None:
+            raise AssertionError("nothing comes")
+
+    sink = Once()
+    url = server.url("/seq/200,200", {"1.close_after": 0, "size": SIZE}, id=server.new_id(), kind=kind)
+    with pytest.raises(NetworkError) as raised:
+        client.get(url, sink=sink)
+    assert [attempt.reason for attempt in raised.value.attempts] == [Reason.SINK_CANNOT_RESTART]
+    assert sink.told == [200]
+
+
+@pytest.mark.parametrize("status", [204, 404])
+def test_b15_a_sink_is_not_told_of_what_it_does_not_get(server: FaultServer, client: Client, status: int) -> None:
+    sink = Told()
+    assert client.get(server.url(f"/seq/{status}", id=server.new_id()), sink=sink).status == status
+    assert client.head(server.url("/seq/200", id=server.new_id()), sink=sink).status == 200
+    assert sink.log == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_b2_what_a_sink_raises_when_it_is_told_is_the_cause(server: FaultServer, client: Client, kind: str) -> None:
+    class Refuses(Told):
+        def begin(self, head: ResponseHead) -> None:
+            raise KeyError("mine")
+
+    id, sink = server.new_id(), Refuses()
+    for error in in_both_ways(client, "GET", server.url("/seq/200", {"id": id, "size": SIZE}, kind=kind), sink=sink):
+        assert type(error) is SinkError
+        assert isinstance(error.__cause__, KeyError)
+    assert (len(server.seen(id)), sink.log) == (2, [])
 
 
 # --- Files ---

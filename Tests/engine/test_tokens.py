@@ -15,8 +15,10 @@ from boxretry import (
     Preset,
     Reason,
     RetryStrategy,
+    TokenProviderError,
     TokenSource,
 )
+from calls import Background
 from fault_server import FaultServer
 
 EXPIRED = json.dumps({"code": "token_expired"})
@@ -101,6 +103,48 @@ def test_b8_without_another_token_the_call_ends_with_that(server: FaultServer) -
     with FixedToken("only") as source, Client(quick(), token_source=source) as client, failed() as caught:
         client.get(url)
     assert caught.value.response is not None and caught.value.response.text == "no"
+
+
+@pytest.mark.parametrize("raised", [KeyError("mine"), TokenProviderError("why"), KeyboardInterrupt()])
+def test_f68_what_a_provider_raised_is_the_cause_of_what_the_call_raises(
+    server: FaultServer, raised: BaseException
+) -> None:
+    """T4. In the client's own call, in one that is submitted, and in one of a source of its own."""
+
+    def provider() -> tuple[str, float]:
+        raise raised
+
+    url = server.url("/auth", id=server.new_id())
+    with TokenSource(provider) as source, Client(quick(), token_source=source) as client, Client(quick()) as other:
+        for send in (
+            lambda: client.get(url),
+            lambda: client.submit("GET", url).response(),
+            lambda: client.stream("GET", url).__enter__(),
+            lambda: other.get(url, token_source=source),
+            lambda: Background(lambda: client.get(url)).result(),
+        ):
+            with failed() as caught:
+                send()
+            assert caught.value.__cause__ is raised
+
+
+def test_f68_r4_what_a_provider_raised_is_the_cause_of_the_token_error(server: FaultServer) -> None:
+    """Given a token that has expired, and no other."""
+    answers = [KeyError("mine")]
+    answers_or_tokens: list[Any] = [("t1", 3600), *answers]
+
+    def provider() -> Any:
+        answer = answers_or_tokens.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    url = server.url("/seq/401", {"401.body": EXPIRED, "id": server.new_id()})
+    with TokenSource(provider) as source, Client(preset=Preset.JANUARY, token_source=source) as client:
+        response = client.get(url)
+    assert response.status == 401
+    assert isinstance(response.token_error, ClientTokenProviderFailedError)
+    assert response.token_error.__cause__ is answers[0]
 
 
 def test_t13_a_header_of_the_caller_wins(server: FaultServer) -> None:

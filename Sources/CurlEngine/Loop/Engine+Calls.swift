@@ -407,7 +407,7 @@ extension Engine {
         call.outcome.request = UnsafeRawPointer(call.request.description)
         call.outcome.isBodyReplayable = call.bodyCanBeSentAgain
         call.outcome.authAvailable = transfer.usesToken
-        if cause != .none, let sink = call.sink { call.outcome.isSinkRestartable = sink.length == 0 || sink.canRestart }
+        if cause != .none, let sink = call.sink { call.outcome.isSinkRestartable = !sink.hasBegun || sink.canRestart }
     }
 
     /// Writes down an attempt that the end of its call broke off: the server may have seen it (B13).

@@ -13,11 +13,14 @@ public class BodySink {
     /// Bytes of this delivery that it has.
     fileprivate(set) final var length: Int64 = 0
 
+    /// The delivery has begun, so that another one takes a restart.
+    var hasBegun: Bool { length > 0 }
+
     /// A delivery that broke off can begin anew.
     var canRestart: Bool { true }
 
     /// A delivery begins, with its first byte. False: that cannot be.
-    func start() -> Bool { false }
+    func start(_ call: Call, _ head: DeliveredHead) -> Bool { false }
 
     func write(_ call: Call, _ data: UnsafePointer<CChar>, _ count: Int) -> WriteResult { .failed }
 
@@ -26,6 +29,14 @@ public class BodySink {
 
     /// The call is over. What has not been finished goes.
     func close() {}
+}
+
+/// The head of a response whose body is about to be delivered, lent.
+public struct DeliveredHead {
+    public let status: Int32
+    /// 10, 11, 20.
+    public let httpVersion: Int32
+    public let headers: HeaderList
 }
 
 /// A file, written beside its target and renamed when it is whole.
@@ -46,7 +57,7 @@ public final class FileSink: BodySink {
         shim_free(path)
     }
 
-    override func start() -> Bool {
+    override func start(_ call: Call, _ head: DeliveredHead) -> Bool {
         length = 0
         return file.descriptor < 0 ? shim_new_file_open(&file, path) : shim_new_file_restart(&file)
     }
@@ -66,25 +77,34 @@ public final class FileSink: BodySink {
 public final class CallbackSink: BodySink {
     private let onWrite: (Call, UnsafePointer<CChar>, Int) -> WriteResult
     private let onRestart: (() -> Bool)?
+    private let onBegin: ((Call, DeliveredHead) -> Bool)?
     private let onClose: () -> Void
+    /// The caller has been told of the delivery.
+    private var isAnnounced = false
 
-    /// `restart`: nil if a delivery that broke off cannot begin anew.
+    /// `restart`: nil if a delivery that broke off cannot begin anew. `begin`: nil if its head is not asked for.
     public init(
         write: @escaping (Call, UnsafePointer<CChar>, Int) -> WriteResult, restart: (() -> Bool)?,
-        close: @escaping () -> Void
+        begin: ((Call, DeliveredHead) -> Bool)?, close: @escaping () -> Void
     ) {
         onWrite = write
         onRestart = restart
+        onBegin = begin
         onClose = close
     }
 
+    override var hasBegun: Bool { length > 0 || isAnnounced }
+
     override var canRestart: Bool { onRestart != nil }
 
-    override func start() -> Bool {
-        guard length > 0 else { return true }
-        guard let onRestart, onRestart() else { return false }
-        length = 0
-        return true
+    override func start(_ call: Call, _ head: DeliveredHead) -> Bool {
+        if hasBegun {
+            guard let onRestart, onRestart() else { return false }
+            length = 0
+        }
+        guard let onBegin else { return true }
+        isAnnounced = true
+        return onBegin(call, head)
     }
 
     override func write(_ call: Call, _ data: UnsafePointer<CChar>, _ count: Int) -> WriteResult {

@@ -63,6 +63,8 @@ final class Transfer {
     private var expectsStatusLine = true
     /// Up to the empty line.
     private(set) var isReadingHead = true
+    /// Of the last status line.
+    private var httpVersion: Int32 = 0
     /// Other transfers may share its connection, so that what moves there is not this one's.
     private(set) var isMultiplexed = false
 
@@ -157,7 +159,8 @@ final class Transfer {
             head.count = 0
             headerLines = 0
             headerBytes = count
-            isMultiplexed = Self.isHTTP2(line, count)
+            httpVersion = Self.httpVersion(line, count)
+            isMultiplexed = httpVersion == 20
             call.engine.spoken.note(target.place, isMultiplexed: isMultiplexed)
             status = easy.map { Int32(clamping: shim_easy_status($0)) } ?? Self.status(line, count) ?? 0
         } else if isReadingHead, count <= 2 {
@@ -212,7 +215,10 @@ final class Transfer {
         switch call.download?.received(status: status, call.received.head.list) ?? (isUnasked ? .wrong : .whole) {
         case .rest: break
         case .whole:
-            guard sink.start() else {
+            let hasStarted = sink.start(
+                call, DeliveredHead(status: status, httpVersion: httpVersion, headers: call.received.head.list))
+            call.engine.readClock()  // Foreign code may have taken its time.
+            guard hasStarted else {
                 localFailure = .sink
                 return false
             }
@@ -232,9 +238,11 @@ final class Transfer {
         isDiscarded = true
     }
 
-    private static func isHTTP2(_ line: UnsafePointer<CChar>, _ count: Int) -> Bool {
+    /// 10, 11, 20, as a status line has it; 0 if it does not say.
+    private static func httpVersion(_ line: UnsafePointer<CChar>, _ count: Int) -> Int32 {
         var text = ByteCursor(start: UnsafeRawPointer(line).assumingMemoryBound(to: UInt8.self), count: count)
-        return text.take("HTTP/2")
+        guard text.take("HTTP/"), let major = text.takeDigit() else { return 0 }
+        return Int32(major) * 10 + Int32(text.take(UInt8(ascii: ".")) ? text.takeDigit() ?? 0 : 0)
     }
 
     /// The status in a status line, for transports that do not know it.

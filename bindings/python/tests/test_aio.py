@@ -8,10 +8,11 @@ import selectors
 import sys
 import threading
 import weakref
-from collections.abc import Awaitable, Coroutine
-from typing import Any, Callable, TypeVar
+from collections.abc import Coroutine
+from typing import Any, Callable
 
 import pytest
+from loops import in_loop, until
 
 from boxretry import (
     Action,
@@ -27,7 +28,6 @@ from boxretry import (
     InvalidArgumentError,
     Outcome,
     Response,
-    RetryStrategy,
     SinkError,
     SourceError,
     WaitTimeoutError,
@@ -35,30 +35,6 @@ from boxretry import (
 from boxretry.aio import AsyncClient, AsyncCustomRetryStrategy
 
 Server = Any
-T = TypeVar("T")
-
-
-def in_loop(work: Callable[[AsyncClient], Awaitable[T]], **settings: Any) -> T:
-    """Runs it with a client in an event loop of its own. What the loop has to complain about is an error."""
-
-    async def run() -> T:
-        complaints: list[dict[str, Any]] = []
-        asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
-        async with AsyncClient(**{"strategy": RetryStrategy(retry_base_interval=0.001), **settings}) as client:
-            result = await work(client)
-        assert complaints == []
-        return result
-
-    return asyncio.run(run())
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Gives the loop its turns until the condition holds."""
-    for _ in range(10_000):
-        if condition():
-            return
-        await asyncio.sleep(0.001)
-    raise AssertionError("it never holds")
 
 
 @pytest.mark.parametrize("method", ["get", "post", "put", "patch", "delete", "head", "options"])

@@ -12,7 +12,6 @@ import pytest
 from boxretry import (
     CallbackFailedError,
     CancelledError,
-    CancelSwitch,
     Client,
     ClosedError,
     ConnectError,
@@ -57,16 +56,26 @@ def test_pieces_of_any_size(server: Server, client: Client, chunk_size: int | No
         assert b"".join(stream.iter_bytes(chunk_size)) == pattern(size)
 
 
-@pytest.mark.xfail(
-    strict=True, raises=CancelledError, reason="the library does not tell the head of a response before its end"
-)
-def test_status_and_headers_are_there_at_the_beginning(server: Server, client: Client) -> None:
-    """Given a body that has only begun."""
-    with CancelSwitch() as switch:
-        url = server.url("/seq/200", {"id": server.new_id(), "size": 100, "stall_after": 50})
-        with client.stream("GET", url, cancel=switch) as stream:
-            switch.trigger()  # So that it does not hang.
-            assert (stream.status, stream.headers["Content-Length"]) == (200, "100")
+@pytest.mark.parametrize("begun", [0, 50])
+def test_status_and_headers_are_there_at_the_beginning(server: Server, client: Client, begun: int) -> None:
+    """Given a body that has only begun, or not even that."""
+    url = server.url("/seq/503,307,200", {"id": server.new_id(), "size": 100, "3.stall_after": begun})
+    with client.stream("GET", url) as stream:
+        assert (stream.status, stream.headers["Content-Length"]) == (200, "100")
+        assert (stream.url, stream.http_version) == (url, 11)
+
+
+def test_b15_what_breaks_off_behind_the_head_is_not_retried(server: Server, client: Client) -> None:
+    """Given a body that breaks off before its first byte: its status has been told, and stays."""
+    id = server.new_id()
+    url = server.url("/seq/200,404", {"id": id, "size": 1_000, "1.close_after": 0})
+    with client.stream("GET", url) as stream:
+        assert stream.status == 200
+        with pytest.raises(NetworkError) as raised:
+            stream.read()
+        assert raised.value.attempts[-1].reason is Reason.SINK_CANNOT_RESTART
+        assert stream.status == 200
+    assert len(server.seen(id)) == 1
 
 
 def test_the_body_of_an_error_can_be_read_too(server: Server, client: Client) -> None:

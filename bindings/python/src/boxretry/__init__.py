@@ -78,6 +78,7 @@ from .loop import RetryLoop
 from .outcome import Outcome, Request
 from .progress import Progress
 from .response import Response, ResponseHeaders
+from .response_head import ResponseHead
 from .strategy import RetryStrategy
 from .stream import Stream
 from .timeout import Timeout
@@ -137,6 +138,7 @@ __all__ = [
     "ResolveError",
     "ResourceTimeoutError",
     "Response",
+    "ResponseHead",
     "ResponseHeaders",
     "ResponseTooLargeError",
     "RetryAfterState",

@@ -92,6 +92,22 @@ class BodySource(Structure):
     )
 
 
+class ResponseHead(Structure):
+    """boxretry_response_head."""
+
+    _fields_ = (
+        ("struct_size", c_size_t),
+        ("status", c_int32),
+        ("http_version", c_int32),
+        ("url", c_char_p),
+        ("headers", POINTER(Header)),
+        ("header_count", c_size_t),
+    )
+
+
+BeginCallback = CFUNCTYPE(None, c_void_p, c_void_p, POINTER(ResponseHead), POINTER(c_int32))
+
+
 class Sink(Structure):
     """boxretry_sink."""
 
@@ -104,6 +120,7 @@ class Sink(Structure):
         ("restart", RestartCallback),
         ("context_free", ContextFreeCallback),
         ("context", c_void_p),
+        ("begin", BeginCallback),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, Iterable, Iterator, Mapping
 from ctypes import c_char, c_char_p, c_void_p, cast, pointer
 from typing import Any, Callable, Protocol, SupportsIndex, Union
 
@@ -36,6 +36,10 @@ class Source(Protocol):
 
     def rewind(self) -> None:
         """Goes back to the first byte."""
+
+
+class GivenSource:
+    """What stands as such for `data`: a `Source`, of this package's own."""
 
 
 class FileSource:
@@ -263,6 +267,8 @@ def _body_of(data: Any) -> Body:
         return Body()
     if isinstance(data, str) or _has_buffer(data):
         return MemoryBody(data)
+    if isinstance(data, GivenSource):
+        return CallbackBody(data)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     if isinstance(data, io.TextIOBase):
         raise TypeError("data: a file must be opened in binary mode")
     if hasattr(data, "read"):
@@ -276,6 +282,8 @@ def _body_of(data: Any) -> Body:
         return CallbackBody(IteratorSource(None, lambda: data))
     if callable(data):
         return CallbackBody(IteratorSource(None, data))  # pyright: ignore[reportArgumentType]
+    if isinstance(data, AsyncIterable):
+        raise TypeError("data: an asynchronous iterator needs a boxretry.aio.AsyncClient")
     raise TypeError(f"data: must be str, bytes, a file, an iterator or what makes one, not {type(data).__name__}")
 
 

@@ -16,6 +16,7 @@ from .attempt_request import AttemptRequest
 from .enums import PAUSE, WriteAnswer
 from .event import find_listener
 from .progress import progress_from_struct
+from .response_head import head_from_struct
 from .watched import Watched, find_watched
 
 
@@ -70,6 +71,17 @@ def _restart(context: int, done_out: Any) -> None:
         watched.failed(exception)
 
 
+def _begin(context: int, call: int, head: Any, done_out: Any) -> None:
+    watched = find_watched(context)
+    if watched is None or watched.sink is None:
+        return
+    try:
+        watched.sink.begin(head_from_struct(head.contents))  # type: ignore[attr-defined]  # As with `restart()`.
+        done_out[0] = 1
+    except BaseException as exception:
+        watched.failed(exception)
+
+
 def _on_progress(context: int, progress: Any) -> None:
     watched = find_watched(context)
     if watched is None or watched.on_progress is None:
@@ -115,6 +127,7 @@ read_callback = _abi.ReadCallback(_read)
 rewind_callback = _abi.RestartCallback(_rewind)
 write_callback = _abi.WriteCallback(_write)
 restart_callback = _abi.RestartCallback(_restart)
+begin_callback = _abi.BeginCallback(_begin)
 progress_callback = _abi.ProgressCallback(_on_progress)
 before_attempt_of_client = _abi.BeforeAttemptCallback(_before_attempt_of_client)
 before_attempt_of_request = _abi.BeforeAttemptCallback(_before_attempt_of_request)
@@ -126,6 +139,7 @@ for _callback in (
     rewind_callback,
     write_callback,
     restart_callback,
+    begin_callback,
     progress_callback,
     before_attempt_of_client,
     before_attempt_of_request,

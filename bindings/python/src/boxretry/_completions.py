@@ -42,9 +42,15 @@ class Completions:
         future = self._waiting[out.value] = loop.create_future()
         return out.value, future
 
-    def give_up(self, call: int) -> None:
-        """Cancels a call, unless it has ended."""
-        if self._waiting.pop(call, None) is not None:
+    def resume(self, call: int, future: asyncio.Future[Handle]) -> None:
+        """Goes on with a call that has paused, unless it has ended."""
+        if self._waiting.get(call) is future:
+            _abi.boxretry_call_resume(call)
+
+    def give_up(self, call: int, future: asyncio.Future[Handle]) -> None:
+        """Cancels a call, unless it has ended. (Then another one may be where it was.)"""
+        if self._waiting.get(call) is future:
+            del self._waiting[call]
             _abi.boxretry_call_free(call)
 
     def _take(self) -> None:

@@ -126,9 +126,10 @@ class Sending:
             struct.compression = switch(compression, "compression")
         if http_version:
             struct.http_version = integer(http_version, "http_version")
+        self.token_source = token_source
         if token_source is not None:
-            self._token_source = token_source
             struct.token_source = token_source_handle(token_source).pointer
+        self.has_authorization = authorization
         if not authorization:
             struct.authorization = Switch.OFF
         self.watched: Watched | None = None

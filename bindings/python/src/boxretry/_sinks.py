@@ -7,7 +7,7 @@ from typing import Any, Callable, Protocol
 from . import _abi
 from ._arguments import new
 from ._bodies import Path, path_bytes
-from ._callbacks import restart_callback, write_callback
+from ._callbacks import begin_callback, restart_callback, write_callback
 from .enums import SinkKind
 
 
@@ -15,7 +15,8 @@ class Sink(Protocol):
     """Who gets the body of a response, piece by piece. What a method raises ends the call with SinkError.
 
     It may also have `restart()`, which forgets what was written. Without it a delivery that broke off is not retried
-    (B15).
+    (B15). And `begin(head)`, which gets the `ResponseHead` of each response whose body follows, also of an empty one:
+    before the first `write()`, and again after each `restart()`. The delivery then has begun with that.
     """
 
     def write(self, data: bytes, /) -> object:
@@ -54,4 +55,6 @@ def sink_struct(sink: Sink, token: int) -> Any:
     struct.write, struct.context = write_callback, token
     if hasattr(sink, "restart"):
         struct.restart = restart_callback
+    if hasattr(sink, "begin"):
+        struct.begin = begin_callback
     return struct

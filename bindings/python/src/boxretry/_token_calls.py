@@ -13,12 +13,15 @@ import os
 import threading
 import weakref
 from ctypes import c_void_p
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from . import _abi
 from ._arguments import real
 from ._handle import Handle, HandleOwner
 from .errors import TokenProviderError, check, exception_of
+
+if TYPE_CHECKING:
+    import asyncio
 
 _numbers = itertools.count(1)
 
@@ -29,31 +32,43 @@ class Provider:
     """A provider as its source keeps it."""
 
     def __init__(self, function: Callable[[], Any]) -> None:
+        if not callable(function):
+            raise TypeError(f"provider: must be callable, not {type(function).__name__}")
         self._function = function
         #: What the function has raised last; None after a success.
         self.exception: BaseException | None = None
         self.number = next(_numbers)
         _providers[self.number] = self
 
+    def bind(self, loop: asyncio.AbstractEventLoop) -> None:
+        """A call that this event loop waits for may ask it. A function that blocks does not mind."""
+
     def answer(self, request: int) -> None:
         """Calls the function, and answers the request with what comes of it."""
         try:
-            token, expires_in = _provided(self._function())
+            provided = provided_token(self._function())
         except BaseException as exception:
-            self.exception = exception
-            if isinstance(exception, TokenProviderError):
-                message, is_retryable = str(exception), exception.retryable
-            else:  # What it says may have secrets in it.
-                message, is_retryable = type(exception).__name__, False
-            text = message.replace("\0", " ").encode("utf-8", "replace")
-            _abi.boxretry_token_request_fail(request, text, bool(is_retryable))
+            self.fail(request, exception)
         else:
-            self.exception = None
-            # What the library refuses comes too late.
-            _abi.boxretry_token_request_succeed(request, token, len(token), expires_in)
+            self.succeed(request, provided)
+
+    def succeed(self, request: int, provided: tuple[bytes, float]) -> None:
+        self.exception = None
+        token, expires_in = provided
+        # What the library refuses comes too late.
+        _abi.boxretry_token_request_succeed(request, token, len(token), expires_in)
+
+    def fail(self, request: int, exception: BaseException) -> None:
+        self.exception = exception
+        if isinstance(exception, TokenProviderError):
+            message, is_retryable = str(exception), exception.retryable
+        else:  # What it says may have secrets in it.
+            message, is_retryable = type(exception).__name__, False
+        text = message.replace("\0", " ").encode("utf-8", "replace")
+        _abi.boxretry_token_request_fail(request, text, bool(is_retryable))
 
 
-def _provided(answer: Any) -> tuple[bytes, float]:
+def provided_token(answer: Any) -> tuple[bytes, float]:
     """A token and its life, as the library wants them. Whether they can be used is its to say (T6)."""
     if not isinstance(answer, tuple) or len(answer) != 2:
         raise TypeError("a token provider must return a token and its life in seconds")
@@ -96,8 +111,9 @@ provider_callback = _abi.TokenProviderCallback(_provide)
 class TokenWait:
     """Somebody who waits for a token."""
 
-    def __init__(self, source: Handle, switch: Handle | None) -> None:
-        """Begins to wait. Raises what the library refuses."""
+    def __init__(self, source: Handle, switch: Handle | None, tell: Callable[[], object] = bool) -> None:
+        """Begins to wait. `tell` is called at the end, on whatever thread. Raises what the library refuses."""
+        self._tell = tell
         self.done = threading.Event()
         self._status = 0
         self._detail = ""
@@ -133,6 +149,7 @@ class TokenWait:
             detail: bytes = _abi.boxretry_last_error_detail()
             self._status, self._detail = status, detail.decode("utf-8", "replace")
         self.done.set()
+        self._tell()
 
 
 _waits: dict[int, TokenWait] = {}

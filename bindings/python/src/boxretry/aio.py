@@ -9,35 +9,30 @@ Its calls run in the library. Their ends reach the event loop through one descri
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from concurrent.futures import CancelledError as FutureCancelledError
-from concurrent.futures import Future
-from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ._arguments import Real, Text
-from ._completions import completions_of
-from ._sending import Sending
+from ._async_calls import AsyncCall
+from .async_stream import AsyncStream
+from .async_token import AsyncTokenProvider, TokenSource
 from .client import Client, ClientStats
 from .custom import AsyncCustomRetryStrategy
 from .options import ClientSettings, RequestArguments, Strategy
-from .outcome import Request
-from .response import Response, log_call, response_of_call
-from .watched import Watched
+from .response import Response
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["AsyncClient", "AsyncCustomRetryStrategy"]
+__all__ = ["AsyncClient", "AsyncCustomRetryStrategy", "AsyncStream", "AsyncTokenProvider", "TokenSource"]
 
 
 class AsyncClient:
     """A `Client` whose requests are awaited: the same settings, arguments, responses and errors.
 
     It may be used from any event loop that has `add_reader()`, and from several. Cancelling a task cancels its call.
-    `on_event`, hooks, a `CustomRetryStrategy`, sources and sinks are called on threads of the library, an
-    `AsyncCustomRetryStrategy` on the loop.
+    `on_event`, hooks, a `CustomRetryStrategy`, sources and sinks are called on threads of the library; asynchronous
+    iterators, an `AsyncCustomRetryStrategy` and the provider of a `TokenSource` of this module on the loop.
 
     >>> from boxretry.testing import ScriptedServer
     >>> async def main(url: str) -> list[int]:
@@ -55,28 +50,25 @@ class AsyncClient:
     async def request(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """Sends a request, retries it as the strategy says, and answers with the response, whatever its status.
 
-        The arguments, and what is raised, are those of `Client.request()`. Cancelling the task cancels the call at
-        once, and an `AsyncCustomRetryStrategy` that is deciding about it. Here nothing may give `PAUSE`: there is no
-        `Call` to be resumed.
+        The arguments, and what is raised, are those of `Client.request()`. `data` may also be an asynchronous iterator,
+        which can be sent only once (R3); what can be iterated over asynchronously again and again; or a function that
+        makes such an iterator for each attempt, which is closed after it. It runs in a task on the loop, and is not
+        asked for more than about 1 MiB ahead of the transfer. What it raises ends the call: SourceError, with it as its
+        cause.
+
+        Cancelling the task cancels the call at once, and what runs for it on the loop. Here nothing may give `PAUSE`:
+        there is no `Call` to be resumed.
 
         Raises RuntimeError if the event loop has no `add_reader()`.
         """
-        loop = asyncio.get_running_loop()
-        client = self._client._open_handle()
-        sending = Sending(method, url, self._client._is_watched, partial(_WatchedOnLoop, loop=loop), **arguments)
-        completions, watched = completions_of(loop), sending.watched
-        call, future = completions.submit(client, sending, loop)
-        try:
-            result = await future
-        except BaseException:  # The task was cancelled, or is thrown away with its loop.
-            completions.give_up(call)
-            if isinstance(watched, _WatchedOnLoop):
-                watched.give_up()
-            raise
-        log_call(result, method)
-        if watched is not None:
-            watched.raise_exception()
-        return response_of_call(result)
+        return await AsyncCall(self._client, method, url, cast("dict[str, Any]", arguments)).response()
+
+    def stream(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> AsyncStream:
+        """Sends a request whose response is read while it comes: `async with client.stream("GET", url) as stream:`.
+
+        The arguments are those of `request()`, but for `to_file` and `sink`.
+        """
+        return AsyncStream(self._client, method, url, arguments)
 
     async def get(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A GET; the arguments are those of `request()`, here and in the next six."""
@@ -126,38 +118,3 @@ class AsyncClient:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         await self.aclose()
-
-
-class _WatchedOnLoop(Watched):
-    """A call whose strategy may be one with coroutines."""
-
-    __slots__ = ("_is_given_up", "_loop", "_running")
-
-    def __init__(self, request: Request, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(request)
-        self._loop = loop
-        self._running: Future[Any] | None = None
-        self._is_given_up = False
-
-    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        """Runs it on the loop, while this thread of the library waits."""
-        try:
-            self._running = running = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
-        except RuntimeError:  # The loop is closed.
-            coroutine.close()
-            raise
-        if self._is_given_up:
-            running.cancel()
-        try:
-            return running.result()
-        except FutureCancelledError:
-            raise asyncio.CancelledError from None
-        finally:
-            self._running = None
-
-    def give_up(self) -> None:
-        """Nobody waits for the call any more."""
-        self._is_given_up = True
-        running = self._running
-        if running is not None:
-            running.cancel()

@@ -12,6 +12,7 @@ from typing import Callable
 from . import _abi
 from ._arguments import Real, Text, real
 from ._handle import Handle, HandleOwner, new_handle
+from ._token_calls import Provider
 from .enums import Error
 from .errors import ClosedError, InvalidArgumentError, check
 from .response import Response, log_call, response_of_call
@@ -40,10 +41,11 @@ class Call:
     A call that nobody refers to any more is cancelled.
     """
 
-    def __init__(self, handle: Handle, watched: Watched | None, method: Text) -> None:
+    def __init__(self, handle: Handle, watched: Watched | None, method: Text, provider: Provider | None) -> None:
         self._handle = handle
         self._method = method
         self._watched = watched
+        self._provider = provider
         self._taking = threading.Lock()
         self._result: Handle | None = None
         self._response: Response | None = None
@@ -88,7 +90,7 @@ class Call:
             if self._response is None:
                 # An exception is made anew each time: one that was kept would refer to the frames it went through, and
                 # so to this call.
-                self._response = response_of_call(self._result)
+                self._response = response_of_call(self._result, self._provider)
             return self._response
 
 

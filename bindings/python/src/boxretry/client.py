@@ -29,6 +29,7 @@ from ._sending import (
     switch,
     token_source_handle,
 )
+from ._token_calls import Provider
 from .attempt_request import AttemptRequest
 from .call import SLICE_MS, Call, end_and_free, wait_in_slices
 from .enums import Error, HTTPVersion, Preset, Proxy
@@ -183,6 +184,7 @@ class Client(HandleOwner):
         options.secret_headers, options.secret_header_count = (c_char_p * len(names))(*names), len(names)
         if idempotency_key_header is not None:
             options.idempotency_key_header = text(idempotency_key_header, "idempotency_key_header")
+        self._token_source = token_source
         if token_source is not None:
             options.token_source = token_source_handle(token_source).pointer
         if isinstance(replay_codes, (str, bytes)):
@@ -202,7 +204,7 @@ class Client(HandleOwner):
             _abi.boxretry_client_new,
             byref(options),
             free=_abi.boxretry_client_free,
-            keeps=(strategy_kept, listener, hook, token_source),
+            keeps=(strategy_kept, listener, hook),
         )
         _open_clients.add(self)
 
@@ -226,9 +228,9 @@ class Client(HandleOwner):
         to_file: the path of a file for the body of a response, if that is a 2xx; it is written beside it, and renamed
             when it is whole.
         resume: a download to a file that broke off goes on where it was, if the server gave a strong ETag.
-        sink: a function that gets such a body in pieces, or an object with `write()` and perhaps `restart()`; see
-            `Sink`. It must not block, but may answer with `PAUSE`. What it raises ends the call: SinkError, with it as
-            its cause.
+        sink: a function that gets such a body in pieces, or an object with `write()` and perhaps `begin()` and
+            `restart()`; see `Sink`. It must not block, but may answer with `PAUSE`. What it raises ends the call:
+            SinkError, with it as its cause.
         timeout, deadline, strategy, body_limit, follow_redirects, max_redirects, compression, http_version: as for the
             client, which this overrides. `deadline=math.inf`: none.
         cancel: a CancelSwitch that ends the call.
@@ -261,7 +263,7 @@ class Client(HandleOwner):
         log_call(result, method)
         if sending.watched is not None:
             sending.watched.raise_exception()
-        return response_of_call(result)
+        return response_of_call(result, self._provider_of(sending))
 
     def submit(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Call:
         """Starts to send a request, and returns at once; the arguments are those of `request()`.
@@ -281,7 +283,12 @@ class Client(HandleOwner):
         client = self._open_handle()
         call = _unsent_call(client, sending)
         _submit(client, sending, call)
-        return Call(call, sending.watched, method)
+        return Call(call, sending.watched, method, self._provider_of(sending))
+
+    def _provider_of(self, sending: Sending) -> Provider | None:
+        """Whose exceptions are why a request could not get a token."""
+        source = self._token_source if sending.token_source is None else sending.token_source
+        return None if source is None or not sending.has_authorization else source._provider
 
     def get(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A GET; the arguments are those of `request()`, here and in the next six."""

@@ -12,6 +12,7 @@ from typing import Any
 from . import _abi
 from ._arguments import Text, decoded
 from ._handle import Handle
+from ._token_calls import Provider
 from .attempt import Attempt, Redirect, attempts_of_call, redirects_of_call
 from .attempt_log import log_attempts, logger
 from .enums import Error
@@ -64,11 +65,13 @@ class Response:
         "_headers",
         "_redirects",
         "_sink_length",
+        "_token_cause",
         "_url",
         "status",
     )
 
-    def __init__(self, handle: Handle) -> None:
+    def __init__(self, handle: Handle, token_cause: BaseException | None = None) -> None:
+        self._token_cause = token_cause
         self._handle: Handle | None = handle
         #: 100 to 999.
         self.status: int = _abi.boxretry_response_status(handle.pointer)
@@ -157,11 +160,18 @@ class Response:
 
     @property
     def token_error(self) -> BoxRetryError | None:
-        """Why no access token could be got for a replay, so that the original 401 is the response (R4). None: else."""
+        """Why no access token could be got for a replay, so that the original 401 is the response (R4). None: else.
+
+        What a token provider in Python raised is its cause.
+        """
         if self._handle is None:  # A copy.
             return None
         error: int = _abi.boxretry_response_token_error(self._pointer())
-        return exception_of(Error(error), decoded(_abi.boxretry_last_error_detail())) if error else None
+        if not error:
+            return None
+        exception = exception_of(Error(error), decoded(_abi.boxretry_last_error_detail()))
+        exception.__cause__ = self._token_cause
+        return exception
 
     def raise_for_status(self) -> Response:
         """This response. Raises HTTPStatusError, which has it, unless it is `ok`."""
@@ -206,7 +216,8 @@ def _response_of_parts(
     redirects: list[Redirect],
 ) -> Response:
     response = Response.__new__(Response)
-    response._handle, response.status, response._content = None, status, content
+    response._handle, response._token_cause = None, None
+    response.status, response._content = status, content
     response._headers, response._attempts = ResponseHeaders(pairs), attempts
     response._url, response._content_is_cut_off = url, is_cut_off
     response._sink_length, response._redirects = sink_length, redirects
@@ -219,16 +230,23 @@ def log_call(handle: Handle, method: Text) -> None:
         log_attempts(method, decoded(_abi.boxretry_response_url(handle.pointer)), attempts_of_call(handle.pointer))
 
 
-def response_of_call(handle: Handle) -> Response:
-    """The response in a boxretry_response. Raises what the call has ended with, if that is no response."""
+def response_of_call(handle: Handle, provider: Provider | None) -> Response:
+    """The response in a boxretry_response. Raises what the call has ended with, if that is no response.
+
+    `provider`: of the call's access tokens. What it has raised is why there was none.
+    """
     error: int = _abi.boxretry_response_error(handle.pointer)
     if error:
         watched = find_watched(_abi.boxretry_response_user_pointer(handle.pointer))
         cause = None if watched is None else watched.take_cause()
+        if cause is None and provider is not None and error == Error.CLIENT_TOKEN_PROVIDER_FAILED:
+            cause = provider.exception
         try:
             raise _exception_of_call(handle, Error(error)) from cause
         finally:
             del cause  # Its traceback refers to this frame.
+    if provider is not None and _abi.boxretry_response_token_error(handle.pointer):
+        return Response(handle, provider.exception)
     return Response(handle)
 
 

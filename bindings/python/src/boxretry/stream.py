@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Iterator, Mapping
 from types import TracebackType
-from typing import Any, Callable
+from typing import Any, Callable, SupportsIndex
 
 from ._arguments import Text, integer
+from ._pieces import Cutter, Pieces
 from ._sending import Sending
 from .call import Call
-from .enums import PAUSE, Pause
 from .errors import ClosedError, InvalidArgumentError
 from .response import Response, ResponseHeaders
-
-#: How many bytes wait for their reader before the transfer is paused, and from how few on it goes on.
-_HIGH, _LOW = 1024 * 1024, 256 * 1024
+from .response_head import ResponseHead
 
 
 class Stream:
-    """Made by `Client.stream()`. Entering it sends the request, and waits for the body's first bytes, or for the end.
+    """Made by `Client.stream()`. Entering it sends the request, and waits for the head of the response.
 
     However slow the reader is, no more than about 1 MiB waits for him. Leaving it early cancels the call. A delivery
-    that breaks off when something has been delivered is not retried: there is no way to take it back (B15). One thread
-    at a time.
+    that breaks off once the head is here is not retried: there is no way to take it back (B15). One thread at a time.
     """
 
     def __init__(
@@ -35,12 +31,12 @@ class Stream:
         is_watched: bool,
         arguments: Mapping[str, Any],
     ) -> None:
-        for name in ("to_file", "sink"):
-            if arguments.get(name) is not None:
-                raise TypeError(f"{name}: does not go with a stream")
-        self._pieces = _Pieces()
+        refuse_other_places(arguments)
+        self._changed = changed = threading.Condition()
+        self._end = end = _End(changed)
+        self._pieces = Pieces(end.tell)
         self._sending = Sending(method, url, is_watched, **{**arguments, "sink": self._pieces})
-        self._sending.tell_end(self._pieces.end)
+        self._sending.tell_end(end)
         self._submit = submit
         self._call: Call | None = None
 
@@ -50,7 +46,8 @@ class Stream:
             raise ClosedError("Stream: can be entered once")
         self._call = self._submit(self._sending)
         try:
-            if not self._pieces.wait():
+            self._wait_for(lambda: self._pieces.head is not None)
+            if self._pieces.head is None:
                 self._call.response()
         except BaseException:
             self._call.cancel()
@@ -68,17 +65,13 @@ class Stream:
         if self._call is not None:
             self._call.cancel()
 
-    def iter_bytes(self, chunk_size: int | None = None) -> Iterator[bytes]:
+    def iter_bytes(self, chunk_size: SupportsIndex | None = None) -> Iterator[bytes]:
         """The body in pieces of this size, the last one smaller; None: as they come.
 
         The body of another response than a 2xx comes as well. Raises what the call ended with, if that is no response.
         """
-        if chunk_size is None:
-            return self._pieces_of_body()
-        size = integer(chunk_size, "chunk_size")
-        if size < 1:
-            raise InvalidArgumentError(f"chunk_size: must be 1 or more, but is {size}")
-        return _in_pieces_of(size, self._pieces_of_body())
+        cutter = cutter_of(chunk_size)
+        return self._pieces_of_body() if cutter is None else _cut(cutter, self._pieces_of_body())
 
     def read(self) -> bytes:
         """The rest of the body."""
@@ -94,22 +87,48 @@ class Stream:
 
     @property
     def status(self) -> int:
-        """100 to 999. As `response`."""
-        return self.response.status
+        """100 to 999. Does not wait, as all up to `http_version`."""
+        return self._head().status
 
     @property
     def headers(self) -> ResponseHeaders:
-        """The header lines. As `response`."""
-        return self.response.headers
+        """The header lines."""
+        return self._head().headers
+
+    @property
+    def url(self) -> str:
+        """The URL that was fetched: the last one, if there were redirects."""
+        return self._head().url
+
+    @property
+    def http_version(self) -> int:
+        """10, 11, 20."""
+        return self._head().http_version
+
+    def _head(self) -> ResponseHead:
+        call = self._open()
+        # Of a response that is not delivered, all is known at once.
+        return self._pieces.head or head_of_response(call.response())
 
     def _pieces_of_body(self) -> Iterator[bytes]:
-        call, was_delivered = self._open(), self._pieces.was_delivered
-        while (piece := self._pieces.take(call)) is not None:
-            was_delivered = True
+        call = self._open()
+        while True:
+            self._wait_for(lambda: self._pieces.has_news)
+            piece, goes_on = self._pieces.take()
+            if goes_on:
+                call.resume()
+            if piece is None:
+                break
             yield piece
         response = call.response()
-        if not was_delivered and response.content:
+        if self._pieces.head is None and response.content:
             yield response.content
+
+    def _wait_for(self, condition: Callable[[], bool]) -> None:
+        """Waits until the condition holds, or the call has ended."""
+        with self._changed:
+            while not (condition() or self._end.has_come):
+                self._changed.wait()
 
     def _open(self) -> Call:
         if self._call is None:
@@ -117,73 +136,45 @@ class Stream:
         return self._call
 
 
-class _Pieces:
-    """The sink: a buffer between the thread that drives the call and the one that reads."""
+class _End:
+    """Whether the call has ended. It does not refer to the stream, which is to end with its last reference."""
 
-    def __init__(self) -> None:
-        self._condition = threading.Condition()
-        self._pieces: deque[bytes] = deque()
-        self._size = 0
-        self._is_paused = self._has_ended = self._is_closed = False
-        self.was_delivered = False
+    def __init__(self, changed: threading.Condition) -> None:
+        self._changed = changed
+        self.has_come = False
 
-    def write(self, data: bytes) -> Pause | None:
-        with self._condition:
-            if self._size and self._size + len(data) > _HIGH:
-                self._is_paused = True
-                return PAUSE
-            self._pieces.append(data)
-            self._size += len(data)
-            self.was_delivered = True
-            self._condition.notify_all()
-            return None
+    def __call__(self) -> None:
+        self.has_come = True
+        self.tell()
 
-    def end(self) -> None:
-        with self._condition:
-            self._has_ended = True
-            self._condition.notify_all()
-
-    def close(self) -> None:
-        with self._condition:
-            self._is_closed = True
-            self._pieces.clear()
-            self._size = 0
-            self._condition.notify_all()
-
-    def wait(self) -> bool:
-        """Waits for a piece, or for the end. Whether there is a piece."""
-        with self._condition:
-            while not (self._pieces or self._has_ended):
-                self._condition.wait()
-            return bool(self._pieces)
-
-    def take(self, call: Call) -> bytes | None:
-        """The next piece; None: the call has ended."""
-        with self._condition:
-            while not (self._pieces or self._has_ended or self._is_closed):
-                self._condition.wait()
-            if self._is_closed:
-                raise ClosedError("Stream: is closed")
-            if not self._pieces:
-                return None
-            piece = self._pieces.popleft()
-            self._size -= len(piece)
-            goes_on = self._is_paused and self._size <= _LOW
-            if goes_on:
-                self._is_paused = False
-        if goes_on:
-            call.resume()
-        return piece
+    def tell(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
 
 
-def _in_pieces_of(size: int, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    rest = bytearray()
+def refuse_other_places(arguments: Mapping[str, Any]) -> None:
+    """Raises TypeError if the body is to go elsewhere than to a stream."""
+    for name in ("to_file", "sink"):
+        if arguments.get(name) is not None:
+            raise TypeError(f"{name}: does not go with a stream")
+
+
+def cutter_of(chunk_size: SupportsIndex | None) -> Cutter | None:
+    """What makes pieces of this size; None: they are as they come."""
+    if chunk_size is None:
+        return None
+    size = integer(chunk_size, "chunk_size")
+    if size < 1:
+        raise InvalidArgumentError(f"chunk_size: must be 1 or more, but is {size}")
+    return Cutter(size)
+
+
+def head_of_response(response: Response) -> ResponseHead:
+    """The head of a response that has come whole."""
+    return ResponseHead(response.status, response.attempts[-1].http_version, response.url, response.headers)
+
+
+def _cut(cutter: Cutter, pieces: Iterator[bytes]) -> Iterator[bytes]:
     for piece in pieces:
-        rest += piece
-        start = 0
-        while len(rest) - start >= size:
-            yield bytes(rest[start : start + size])
-            start += size
-        del rest[:start]
-    if rest:
-        yield bytes(rest)
+        yield from cutter.cut(piece)
+    yield from cutter.rest()

@@ -60,43 +60,27 @@ class AnyTokenSource(HandleOwner):
         self._handle = new_handle(make, *arguments, free=_abi.boxretry_token_source_free, keeps=keeps)
         open_sources.add(self)
 
-    def get(self, timeout: Real | None = None, *, cancel: CancelSwitch | None = None) -> Token:
-        """The token; waits until there is one, if need be.
+    def _open_with(self, provider: Provider, *settings: Any) -> None:
+        """`settings`: as `fill_in_common()` has them."""
+        options = new(_abi.TokenOptions, _abi.boxretry_token_options_init)
+        options.context, options.provider = provider.number, provider_callback
+        kept = fill_in_common(options, *settings)
+        self._provider = provider
+        self._open(_abi.boxretry_token_source_new, byref(options), keeps=(provider, kept))
 
-        timeout: seconds, 0 or more; None: for ever.
-        cancel: a CancelSwitch that ends the wait. Neither these nor Ctrl-C end the fetch: it goes on for others and for
-            later (T9).
+    def _ask(self, cancel: CancelSwitch | None, tell: Callable[[], object] = bool) -> TokenWait:
+        handle = self._open_handle()
+        if cancel is not None and not isinstance(cancel, CancelSwitch):
+            raise TypeError(f"cancel: must be a CancelSwitch, not {type(cancel).__name__}")
+        return TokenWait(handle, None if cancel is None else cancel._open_handle(), tell)
 
-        Raises InvalidClientTokenError, InvalidClientTokenExpirationError, ClientTokenProviderFailedError (T6);
-        WaitTimeoutError, CancelledError, ExhaustedError, OutOfMemoryError; ClosedError, also if the source is closed
-        meanwhile; InCallbackError, InvalidArgumentError, ForkedError.
-        """
-        # Not boxretry_token_source_get(): a thread that waits in there cannot be interrupted by Ctrl-C, and one that
-        # comes back now and then to look has lost its place in the line, and may miss how the fetch has ended.
-        check(_abi.boxretry_clock_sleep(None, 0.0))  # Refuses in a callback.
-        limit = None if timeout is None else real(timeout, "timeout")
-        if limit is not None and not limit >= 0:
-            raise InvalidArgumentError(f"timeout: must be 0 or more, but is {limit:g}")
-        if limit is not None and limit > threading.TIMEOUT_MAX:
-            limit = None
-        # No reference to the handle may be left while this waits: close() is to end the wait.
-        wait = self._ask(cancel)
-        try:
-            if not wait.done.wait(limit):
-                raise WaitTimeoutError("timeout: has passed")
-        finally:
-            wait.forget()
+    def _token_of(self, wait: TokenWait) -> Token:
+        """The token that was waited for. Raises why there is none."""
         try:
             return Token(wait.result())
         except ClientTokenProviderFailedError as error:
             cause = None if self._provider is None else self._provider.exception
             raise error from cause
-
-    def _ask(self, cancel: CancelSwitch | None) -> TokenWait:
-        handle = self._open_handle()
-        if cancel is not None and not isinstance(cancel, CancelSwitch):
-            raise TypeError(f"cancel: must be a CancelSwitch, not {type(cancel).__name__}")
-        return TokenWait(handle, None if cancel is None else cancel._open_handle())
 
     def invalidate(self, token: Token | Text) -> None:
         """Drops a token that was rejected, if it is still the one that is kept (T8).
@@ -121,7 +105,35 @@ class AnyTokenSource(HandleOwner):
         return f"<{type(self).__name__}{'' if self._handle else ', closed'}>"
 
 
-class TokenSource(AnyTokenSource):
+class BlockingTokenSource(AnyTokenSource):
+    """A token source whose token is waited for by a thread."""
+
+    def get(self, timeout: Real | None = None, *, cancel: CancelSwitch | None = None) -> Token:
+        """The token; waits until there is one, if need be.
+
+        timeout: seconds, 0 or more; None: for ever.
+        cancel: a CancelSwitch that ends the wait. Neither these nor Ctrl-C end the fetch: it goes on for others and for
+            later (T9).
+
+        Raises InvalidClientTokenError, InvalidClientTokenExpirationError, ClientTokenProviderFailedError (T6);
+        WaitTimeoutError, CancelledError, ExhaustedError, OutOfMemoryError; ClosedError, also if the source is closed
+        meanwhile; InCallbackError, InvalidArgumentError, ForkedError.
+        """
+        # Not boxretry_token_source_get(): a thread that waits in there cannot be interrupted by Ctrl-C, and one that
+        # comes back now and then to look has lost its place in the line, and may miss how the fetch has ended.
+        check(_abi.boxretry_clock_sleep(None, 0.0))  # Refuses in a callback.
+        limit = wait_limit(timeout)
+        # No reference to the handle may be left while this waits: close() is to end the wait.
+        wait = self._ask(cancel)
+        try:
+            if not wait.done.wait(limit):
+                raise WaitTimeoutError("timeout: has passed")
+        finally:
+            wait.forget()
+        return self._token_of(wait)
+
+
+class TokenSource(BlockingTokenSource):
     """Tokens of a provider of your own.
 
     >>> def provider():
@@ -159,18 +171,19 @@ class TokenSource(AnyTokenSource):
 
         Raises InvalidArgumentError, OutOfMemoryError, ForkedError, ClosedError.
         """
-        if not callable(provider):
-            raise TypeError(f"provider: must be callable, not {type(provider).__name__}")
-        self._provider = Provider(provider)
-        options = new(_abi.TokenOptions, _abi.boxretry_token_options_init)
-        options.context, options.provider = self._provider.number, provider_callback
-        kept = fill_in_common(
-            options, policy, refresh_leeway, provider_timeout, fetch_timeout, refresh_ahead_window, serve_stale, clock
+        self._open_with(
+            Provider(provider),
+            policy,
+            refresh_leeway,
+            provider_timeout,
+            fetch_timeout,
+            refresh_ahead_window,
+            serve_stale,
+            clock,
         )
-        self._open(_abi.boxretry_token_source_new, byref(options), keeps=(self._provider, kept))
 
 
-class FixedToken(AnyTokenSource):
+class FixedToken(BlockingTokenSource):
     """One token that never expires. Once it is dropped, there is no other (T12).
 
     >>> with FixedToken("secret") as source:
@@ -208,6 +221,14 @@ def fill_in_common(
     handle = clock._open_handle()
     options.clock = c_void_p(handle.pointer)
     return handle
+
+
+def wait_limit(timeout: Real | None) -> float | None:
+    """The seconds for which somebody waits; None: for ever. Raises InvalidArgumentError."""
+    limit = None if timeout is None else real(timeout, "timeout")
+    if limit is not None and not limit >= 0:
+        raise InvalidArgumentError(f"timeout: must be 0 or more, but is {limit:g}")
+    return None if limit is not None and limit > threading.TIMEOUT_MAX else limit
 
 
 def _milliseconds(seconds: Real | None, name: str) -> SupportsIndex:

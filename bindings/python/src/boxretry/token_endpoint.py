@@ -15,10 +15,10 @@ from .enums import Proxy
 from .errors import InvalidArgumentError
 from .outcome import HeaderArray, Headers
 from .timeout import Timeout, timeouts_struct
-from .token import AnyTokenSource, fill_in_common
+from .token import BlockingTokenSource, fill_in_common
 
 
-class OAuth2Token(AnyTokenSource):
+class OAuth2Token(BlockingTokenSource):
     """Tokens that are got by a POST of a form, as OAuth 2.0 has it, or from a relay of your own.
 
     The answer is a JSON object with `access_token` (or `token`) and `expires_in` (or `expiresIn`). Network exceptions

@@ -1,0 +1,33 @@
+"""What is known of a response before its body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ._arguments import decoded
+from .response import ResponseHeaders
+
+
+@dataclass(frozen=True)
+class ResponseHead:
+    """The head of a response whose body is about to be delivered."""
+
+    #: 200 to 299, for a sink.
+    status: int
+    #: 10, 11, 20.
+    http_version: int
+    #: The URL that was fetched: the last one, if there were redirects.
+    url: str
+    headers: ResponseHeaders
+
+
+def head_from_struct(struct: Any) -> ResponseHead:
+    """What a sink is told."""
+    lines = struct.headers[: struct.header_count] if struct.header_count else []
+    return ResponseHead(
+        status=struct.status,
+        http_version=struct.http_version,
+        url=decoded(struct.url),
+        headers=ResponseHeaders([(decoded(line.name), decoded(line.value)) for line in lines]),
+    )
