@@ -475,7 +475,8 @@ boxretry_error boxretry_request_init(boxretry_request *request, size_t struct_si
   X(BOXRETRY_REASON_SINK_CANNOT_RESTART, 16, "sink_cannot_restart",                                                    \
     "a part of the body is with the caller, who cannot start again")                                                   \
   X(BOXRETRY_REASON_TOKEN_EXPIRED, 17, "token_expired",                                                                \
-    "the access token has expired: the request is replayed at once with a new one")
+    "the access token has expired: the request is replayed at once with a new one")                                    \
+  X(BOXRETRY_REASON_RETRY_BUDGET_SPENT, 18, "retry_budget_spent", "the client's retry budget is spent")
 /* clang-format on */
 
 enum { BOXRETRY_CAUSE_MAP(BOXRETRY_MAP_CONSTANT) };
@@ -1202,14 +1203,19 @@ typedef struct boxretry_client_options {
   size_t replay_code_count;        /* at most 16 */
   int32_t allow_insecure_token;    /* flag: http to other machines, and through proxies, too, where everybody on the way
                                       reads the token */
-  int32_t reserved;                /* 0 */
+
+  /* A budget for the retries of all calls together, which bounds what they add to the load of a server that is down: each
+     retry takes one, each call that succeeds gives back a part of one, and when half of it is left there is none until
+     successes have filled it up again (C1). First attempts, replays, redirects and reconnects take nothing */
+  int32_t budget_capacity; /* retries; 1 to 1000000; 0: no budget */
+  double budget_ratio;     /* 0 to 1: what a success gives back; 0: 0.1 */
 } boxretry_client_options;
 
 #define BOXRETRY_CLIENT_OPTIONS_INIT                                                                                   \
   {                                                                                                                    \
     sizeof(boxretry_client_options), NULL, NULL, 0, NULL, NULL, NULL, BOXRETRY_PROXY_ENVIRONMENT, 0, 0, 0, 0, 0, 0,    \
         NULL, NULL, BOXRETRY_PRESET_BOX, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, \
-        NULL, NULL, 0, 0, 0                                                                                            \
+        NULL, NULL, 0, 0, 0, 0.0                                                                                       \
   }
 
 /** Does what BOXRETRY_CLIENT_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */

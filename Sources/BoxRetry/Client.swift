@@ -45,7 +45,6 @@ public func boxretry_client_new(
             strategy = BoxRetryStrategy(checked: preset)
         }
         let key = try IdempotencyHeader(options.idempotency_key_header)
-        guard options.reserved == 0 else { throw .invalidArgument("options", "reserved", "must be 0") }
         let tokens = try TokenSourceHandle.source(behind: options.token_source)
         let engineSettings = try EngineSettings.checked(options)
         do throws(Engine.SetupFailure) {

@@ -27,10 +27,10 @@ extension boxretry_client_options: SizedStruct {
             client_key_password: nil, unix_socket: nil, secret_headers: nil, secret_header_count: 0,
             idempotency_key_header: nil, before_attempt: nil, before_attempt_context: nil, on_transfer: nil,
             on_transfer_context: nil, token_source: nil, replay_codes: nil, replay_code_count: 0,
-            allow_insecure_token: 0, reserved: 0)
+            allow_insecure_token: 0, budget_capacity: 0, budget_ratio: 0)
     }
 
-    static var firstSize: Int { 256 }
+    static var firstSize: Int { 264 }
 }
 
 extension boxretry_client_stats: SizedStruct {
@@ -194,6 +194,7 @@ extension EngineSettings {
             try settings.setConnections(options)
             try settings.setSecretHeaders(options)
             try settings.setReplayCodes(options)
+            try settings.setBudget(options)
         } catch {
             settings.free()
             throw error
@@ -258,6 +259,18 @@ extension EngineSettings {
         if replayCodes.isEmpty, Int(options.preset) == BOXRETRY_PRESET_JANUARY {
             replayCodes.append(try copied(StaticString("token_expired").cString))
         }
+    }
+
+    private mutating func setBudget(_ options: boxretry_client_options) throws(Failure) {
+        guard options.budget_ratio >= 0, options.budget_ratio <= 1 else {
+            throw .invalidArgument("options", "budget_ratio", "must be from 0 to 1")
+        }
+        let capacity = try checkedCount(
+            options.budget_capacity, "budget_capacity", upTo: RetryBudget.capacityRange.upperBound,
+            "must be from 0 to 1000000", orDefault: 0)
+        guard capacity > 0 else { return }
+        budget = RetryBudget(
+            capacity: capacity, ratio: options.budget_ratio > 0 ? options.budget_ratio : RetryBudget.defaultRatio)
     }
 
     /// An array of names in a caller's options, and what to say of it.

@@ -197,7 +197,7 @@ private var brokenOffEarly: Script {
 }
 
 /// A sink that writes down what it is asked to do.
-private final class Recorder {
+final class Recorder {
     var log: [String] = []
     /// What it answers to each piece; then that it has taken it.
     var answers: [BodySink.WriteResult] = []
@@ -228,7 +228,7 @@ private final class Recorder {
 }
 
 /// A strategy that answers as it is told, on the pool, and remembers what it was asked about.
-private final class Asked: RetryStrategy {
+final class Asked: RetryStrategy {
     private var answers: [RetryAnswer]
     private(set) var seen: [Int32] = []
 

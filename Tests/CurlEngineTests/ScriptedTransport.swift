@@ -175,10 +175,14 @@ final class Scene {
     }
 
     /// `replayCodes`: as of a client's options (R1).
-    init(_ scripts: [Script], replayCodes: [String] = [], onEvent: ((EngineEvent) -> Void)? = nil) throws {
+    init(
+        _ scripts: [Script], replayCodes: [String] = [], budget: RetryBudget? = nil,
+        onEvent: ((EngineEvent) -> Void)? = nil
+    ) throws {
         transport = ScriptedTransport(scripts, clock: clock)
         var settings = EngineSettings()
         settings.onEvent = onEvent
+        settings.budget = budget
         for code in replayCodes {
             if let copy = code.withCString({ shim_copy_string($0) }) { settings.replayCodes.append(copy) }
         }

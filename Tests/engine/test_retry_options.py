@@ -113,3 +113,19 @@ def test_b12_retry_unsafe_methods_off(server: FaultServer, method: str, lines: l
         response = client.request(method, server.url("/seq/503,200", {"503.h": lines}, id=id), data="body")
     assert len(response.attempts) == len(server.seen(id)) == requests
     assert requests == 2 or response.attempts[0].reason is Reason.UNSAFE_REQUEST
+
+
+def test_c1_a_budget_bounds_the_retries_of_all_calls_together(server: FaultServer) -> None:
+    """Given one of 4, then two retries are made in all, and each success gives back what the ratio says."""
+    down, well = server.new_id(), server.new_id()
+    with Client(quick(), budget_capacity=4, budget_ratio=0.5) as client:
+        reasons = [
+            [attempt.reason for attempt in client.get(server.url("/seq/503", id=down)).attempts] for _ in range(3)
+        ]
+        assert reasons == [
+            [Reason.SERVER_ERROR, Reason.SERVER_ERROR, Reason.RETRY_BUDGET_SPENT],
+            [Reason.RETRY_BUDGET_SPENT],
+            [Reason.RETRY_BUDGET_SPENT],
+        ]
+        assert client.get(server.url("/seq/200", id=well)).status == 200
+        assert len(client.get(server.url("/seq/503", id=down)).attempts) == 2

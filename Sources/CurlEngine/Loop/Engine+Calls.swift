@@ -52,7 +52,7 @@ extension Engine {
         }
         call.outcome.requestSent = transfer.requestSent
         guard call.strategy.callsBack else {
-            call.decision = try? call.retryLoop.next(call.outcome, clock: clock)
+            call.decision = charged(try? call.retryLoop.next(call.outcome, clock: clock), call)
             return decided(call)
         }
         if !pool.decide(call) { perform(call.machine.failed(.exhausted), call) }
@@ -73,7 +73,7 @@ extension Engine {
         call.outcome.requestSent = transfer.requestSent
         let before = call.retryLoop
         guard call.strategy.callsBack else {
-            let decision = try? call.retryLoop.next(call.outcome, clock: clock)
+            let decision = charged(try? call.retryLoop.next(call.outcome, clock: clock), call)
             call.early = (decision, before)
             return decision?.isRetry == false ? .deliver : .keep
         }
@@ -92,8 +92,20 @@ extension Engine {
         post(.decided(call), about: call)
     }
 
-    func decided(_ call: Call) {
-        if call.isAskingEarly { return decidedEarly(call) }
+    /// The pool has an answer.
+    func answered(_ call: Call) {
+        call.decision = charged(call.decision, call)
+        if call.isAskingEarly { decidedEarly(call) } else { decided(call) }
+    }
+
+    /// What becomes of a decision when a retry has been taken out of the budget, or there is none left in it (C1).
+    private func charged(_ decision: Decision?, _ call: Call) -> Decision? {
+        guard var decision, decision.isRetry, budget?.take() == false else { return decision }
+        decision.stop(.retryBudgetSpent, after: call.outcome)
+        return decision
+    }
+
+    private func decided(_ call: Call) {
         guard call.machine.state == .deciding else { return }  // It was cancelled meanwhile.
         if !call.records.isEmpty { call.records[call.records.count - 1].decision = call.decision }
         if call.decision?.rejectsToken == true { dropToken(call) }
@@ -219,6 +231,7 @@ extension Engine {
         }
         // What was decided about the last attempt is not why a call was cancelled, or ran out of time.
         let isDecided = ending != .cancelled && ending != .deadline
+        if ending == .response, call.decision?.action == .succeed { budget?.giveBack() }
         tell(.callEnded, call, isDecided ? call.records.last : nil, ending)
         let result = call.makeResult(ending)
         drop(&call.transfer)

@@ -41,6 +41,7 @@ public final class Engine {
     /// How much CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC.
     private var boottimeAhead = Int64.min / 2
     var spoken = SpokenVersions()
+    var budget: RetryBudget?
     var active: [Call] = []
     var starting = StartQueue()
     /// Wakes the loop when attempts need not wait any longer for another one's connection.
@@ -87,6 +88,7 @@ public final class Engine {
         self.pool = pool
         self.settings = settings
         self.clock = clock
+        budget = settings.budget
     }
 
     deinit {
@@ -293,7 +295,7 @@ public final class Engine {
                 active.append(call)
                 perform(call.isCancelledEarly ? call.machine.cancel() : call.machine.start(), call)
             case .cancel(let call): perform(call.machine.cancel(), call)
-            case .decided(let call): decided(call)
+            case .decided(let call): answered(call)
             case .resume(let call):
                 locked { call.isResumePosted = false }
                 resume(call)

@@ -22,6 +22,8 @@ public struct EngineSettings {
     public var maxTransfersForOneHost = Int.max
     /// Names that are looked up at once.
     public var maxLookups = 64
+    /// Of the retries of all calls together (C1); nil: none.
+    public var budget: RetryBudget?
     /// Runs on the loop, and must not block.
     public var onEvent: ((EngineEvent) -> Void)?
     /// Gets libcurl's handle before each sending. Runs on the loop, and must not block.

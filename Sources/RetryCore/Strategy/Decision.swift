@@ -62,4 +62,5 @@ public enum Reason: Int32, CaseIterable {
     case custom = 15
     case sinkCannotRestart = 16
     case tokenExpired = 17
+    case retryBudgetSpent = 18
 }

@@ -114,7 +114,7 @@ extension RetryStrategy {
 
 extension Decision {
     /// Makes this the end of the call: a success if the outcome is one (B10), else a failure.
-    mutating func stop(_ reason: Reason, after outcome: Outcome) {
+    public mutating func stop(_ reason: Reason, after outcome: Outcome) {
         action = outcome.isSuccess ? .succeed : .stop
         self.reason = reason
         delay = 0

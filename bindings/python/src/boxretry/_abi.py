@@ -407,7 +407,8 @@ class ClientOptions(Structure):
         ("replay_codes", POINTER(c_char_p)),
         ("replay_code_count", c_size_t),
         ("allow_insecure_token", c_int32),
-        ("reserved", c_int32),
+        ("budget_capacity", c_int32),
+        ("budget_ratio", c_double),
     )
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, SupportsIndex
 
 from . import _abi
-from ._arguments import INT32, UINT64, Real, Text, integer, new, text
+from ._arguments import INT32, UINT64, Real, Text, integer, new, real, text
 from ._bodies import Path, path_bytes
 from ._callbacks import before_attempt_of_client
 from ._certificates import default_ca_file
@@ -98,6 +98,8 @@ class Client(HandleOwner):
         token_source: AnyTokenSource | None = None,
         replay_codes: Iterable[Text] = (),
         allow_insecure_token: bool = False,
+        budget_capacity: SupportsIndex | None = None,
+        budget_ratio: Real | None = None,
     ) -> None:
         """The settings of all requests; where a request has the same argument, its own wins.
 
@@ -137,6 +139,8 @@ class Client(HandleOwner):
         replay_codes: a 401 whose JSON has one of these as its `code` is replayed at once with a new token, once in a
             call (R1). At most 16. Without any: none; with Preset.JANUARY, token_expired.
         allow_insecure_token: tokens may go over http to other machines and through proxies, too.
+        budget_capacity: a budget for the retries of all calls together: when half of it is taken there are none, until
+            successes have given some back. None: no budget. budget_ratio: the part of a retry that each success gives back, by default 0.1.
 
         Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError.
         """
@@ -167,6 +171,7 @@ class Client(HandleOwner):
             ("error_body_limit", error_body_limit, UINT64),
             ("max_transfers_per_host", max_transfers_per_host, INT32),
             ("max_lookups", max_lookups, INT32),
+            ("budget_capacity", budget_capacity, INT32),
         ):
             if number is not None:
                 setattr(options, name, positive(number, name, fits))
@@ -192,6 +197,7 @@ class Client(HandleOwner):
         codes = [text(code, "replay_codes") for code in replay_codes]
         options.replay_codes, options.replay_code_count = (c_char_p * len(codes))(*codes), len(codes)
         options.allow_insecure_token = bool(allow_insecure_token)
+        options.budget_ratio = 0 if budget_ratio is None else real(budget_ratio, "budget_ratio")
         listener = hook = None
         if on_event is not None:
             listener = Listener(called(on_event, "on_event"))

@@ -120,6 +120,7 @@ class Reason(_OpenEnum):
     CUSTOM = 15
     SINK_CANNOT_RESTART = 16
     TOKEN_EXPIRED = 17
+    RETRY_BUDGET_SPENT = 18
 
     @property
     def text(self) -> str:

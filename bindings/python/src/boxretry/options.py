@@ -89,3 +89,5 @@ class ClientSettings(TypedDict, total=False):
     token_source: AnyTokenSource | None
     replay_codes: Iterable[Text]
     allow_insecure_token: bool
+    budget_capacity: SupportsIndex | None
+    budget_ratio: Real | None

@@ -1,0 +1,38 @@
+/// What the retries of many calls together may be, so that they do not add much to the load of a server that is down (C1).
+///
+/// Each retry takes one, each success gives back a part of one; at half of the capacity or below there is no retry. With a
+/// capacity of 10 and a ratio of 0.1, beginning full:
+///
+/// | what happens | level | a retry now? |
+/// | --- | --- | --- |
+/// | nothing | 10 | yes |
+/// | 5 retries | 5 | no |
+/// | 1 success | 5.1 | yes |
+/// | 1 retry | 4.1 | no |
+/// | 10 successes | 5.1 | yes |
+public struct RetryBudget {
+    public static let capacityRange: ClosedRange<Int32> = 1...1_000_000
+    public static let defaultRatio = 0.1
+
+    public private(set) var level: Double
+    private let capacity: Double
+    private let ratio: Double
+
+    /// `ratio`: more than 0, at most 1.
+    public init(capacity: Int32, ratio: Double = RetryBudget.defaultRatio) {
+        self.capacity = Double(capacity)
+        self.ratio = ratio
+        level = self.capacity
+    }
+
+    /// False: there is no retry.
+    public mutating func take() -> Bool {
+        guard level > capacity / 2 else { return false }
+        level = max(level - 1, 0)
+        return true
+    }
+
+    public mutating func giveBack() {
+        level = min(level + ratio, capacity)
+    }
+}
