@@ -81,6 +81,21 @@ END
 own_transport: URL using bad/illegal format or missing URL
 END
   ;;
+stream)
+  expect 0 @/flaky <<'END'
+status 200
+Content-Type: text/plain
+Content-Length: 6
+
+hello
+END
+  expect 1 @/missing <<'END'
+stream: status 404
+END
+  expect 2 <<'END'
+usage: stream URL
+END
+  ;;
 client_credentials)
   CLIENT_SECRET='s e+c%ret'
   export CLIENT_SECRET

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import re
+import threading
 from collections.abc import Iterator
 from typing import Any, Callable
 
@@ -26,12 +28,13 @@ from box_sdk_gen import (
 )
 from box_sdk_gen.networking.base_urls import BaseUrls
 from box_sdk_gen.networking.box_network_client import BoxNetworkClient
+from box_sdk_gen.networking.fetch_options import FetchOptions, ResponseFormat
 from box_sdk_gen.networking.network import NetworkSession
 from box_sdk_gen.networking.proxy_config import ProxyConfig
 from box_sdk_gen.networking.retries import BoxRetryStrategy, RetryStrategy
 from box_sdk_gen.networking.timeout_config import TimeoutConfig
 
-from boxretry import ConnectError, IdleTimeoutError
+from boxretry import ConnectError, IdleTimeoutError, NetworkError
 from boxretry.integrations.box_sdk import RetryNetworkClient
 from boxretry.testing import Answer, Fault, ScriptedServer
 
@@ -185,6 +188,55 @@ def test_r3_a_stream_that_cannot_be_sent_again_is_not(scripted_box: Box, client:
     with pytest.raises(BoxSDKError, match="non-seekable"):
         upload(client, OneWay(CONTENT))
     assert len(scripted_box.seen(UPLOAD)) == 1
+
+
+def test_a_download_comes_as_it_is_read(server: Any) -> None:
+    """Given a body without end, of which some is read; and one that breaks off."""
+    id, network_client = server.new_id(), RetryNetworkClient()
+
+    def get(**parameters: Any) -> Any:
+        url = server.url("/seq/200", {"id": id, **parameters})
+        return network_client.fetch(FetchOptions(url, "GET", response_format=ResponseFormat.BINARY))
+
+    response = get(size="endless")
+    assert (response.status, len(response.headers) > 0) == (200, True)
+    assert response.content.read(1_000_000)[:16] == b"000000000000000\n"
+    response = get(size=100_000, close_after=50_000)
+    with pytest.raises(BoxSDKError) as raised:
+        response.content.read(100_000)
+    assert isinstance(raised.value.error, NetworkError)
+    del response
+    gc.collect()
+    server.seen(id, ended=True)
+
+
+def test_an_upload_is_read_while_it_is_sent(scripted_box: Box, client: BoxClient) -> None:
+    """Given more than any buffer takes, read in pieces and by the thread that waits."""
+    reads: list[tuple[int, int]] = []
+
+    class Counts(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            piece = super().read(size)
+            reads.append((len(piece), threading.get_ident()))
+            return piece
+
+    upload(client, Counts(CONTENT * 40))
+    (seen,) = scripted_box.seen(UPLOAD)
+    assert CONTENT * 40 in seen.body
+    assert seen.header("Content-Length") is not None
+    assert max(size for size, _ in reads) <= 1_000_000
+    assert {thread for _, thread in reads} == {threading.get_ident()}
+
+
+def test_a_stream_that_cannot_be_read(scripted_box: Box, client: BoxClient) -> None:
+    class Fails(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            if size:
+                raise OSError("mine")
+            return b""
+
+    with pytest.raises(BoxSDKError, match="mine"):
+        upload(client, Fails(CONTENT))
 
 
 def test_a_time_out_is_a_network_exception(scripted_box: Box, network_client: Any) -> None:

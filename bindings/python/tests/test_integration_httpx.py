@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import gzip
 import inspect
+import io
 import ssl
+import threading
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Callable
 
@@ -172,6 +174,126 @@ def test_streams(make: Make) -> None:
         else:
             assert b"".join(response.iter_bytes(100)) == b"one\ntwo\n" * 1000
             response.close()
+
+
+def test_a_stream_is_there_before_its_end(make: Make, server: Server) -> None:
+    """Given a body of which half comes."""
+    client, id = make(), server.new_id()
+    request = client.build_request("GET", server.url("/seq/stall:body", {"id": id, "size": 320}))
+    response = client.send(request, stream=True)
+    assert (response.status_code, response.headers["content-length"], response.http_version) == (200, "320", "HTTP/1.1")
+
+    async def read() -> bytes:
+        pieces = response.aiter_bytes()
+        piece: bytes = await pieces.__anext__()
+        await pieces.aclose()
+        await response.aclose()
+        return piece
+
+    if isinstance(client, Blocking):
+        assert client._run(read()) == b"".join(b"%015d\n" % offset for offset in range(0, 160, 16))
+    else:
+        assert len(next(response.iter_bytes())) == 160
+        response.close()
+    server.seen(id, ended=True)
+
+
+def test_a_stream_that_breaks_off(make: Make, server: Server) -> None:
+    """Also of one that is read at once."""
+    client = make(timeout=0.2)
+    for parameters, kind in (
+        ({"close_after": 500}, httpx.RemoteProtocolError),
+        ({"stall_after": 500}, httpx.ReadTimeout),
+        ({"reset_after": 500}, httpx.ReadError),
+    ):
+        url = server.url("/seq/200", {"id": server.new_id(), "size": 1000, **parameters})
+        with pytest.raises((kind, httpx.ReadError)):
+            client.get(url)
+
+
+def test_a_stream_keeps_its_connection(make: Make, server: Server) -> None:
+    client, id = make(), server.new_id()
+    for path, parameters in (("/seq/200", {}), ("/seq/200", {"chunked": ""}), ("/seq/204", {}), ("/seq/404", {})):
+        for _ in range(3):
+            client.get(server.url(path, {"id": id, "size": 100_000, **parameters}))
+    assert len({seen["connection"] for seen in server.seen(id)}) == 1
+
+
+@pytest.mark.parametrize("kind", [RetryTransport, AsyncRetryTransport])
+def test_f59_without_streams_it_is_retried(server: Server, kind: Any) -> None:
+    """And with them, one that has not begun."""
+    for streams, item in ((False, "1.close_after"), (True, "1.close")):
+        transport = kind(streams=streams, **ours({}))
+        client: Any = httpx.Client if kind is RetryTransport else httpx.AsyncClient
+        client = client(transport=transport)
+        if kind is AsyncRetryTransport:
+            client = Blocking(client)
+        value: Any = 500 if item == "1.close_after" else "before"
+        response = client.get(server.url("/seq/200,200", {"id": server.new_id(), "size": 1000, item: value}))
+        assert (len(response.content), response.http_version) == (1000, "HTTP/1.1")
+        client.close()
+
+
+def test_content_is_sent_as_it_comes(client: Any, server: Server) -> None:
+    """Large, and more than any buffer takes; in the thread or the loop that waits."""
+    threads: set[int] = set()
+
+    def pieces() -> Iterator[bytes]:
+        for _ in range(100):
+            threads.add(threading.get_ident())
+            yield b"x" * 100_000
+
+    async def later() -> AsyncIterator[bytes]:
+        for piece in pieces():
+            await asyncio.sleep(0)
+            yield piece
+
+    content = later() if isinstance(client, Blocking) else pieces()
+    url = server.url("/echo", id=server.new_id())
+    assert client.put(url, content=content).json()["body_length"] == 10_000_000
+    assert threads == {threading.get_ident()}
+    content = later() if isinstance(client, Blocking) else pieces()
+    response = client.put(url, content=content, headers={"Content-Length": "10000000"})
+    assert ["Content-Length", "10000000"] in server.seen(str(response.url).partition("id=")[2])[-1]["headers"]
+
+
+def test_what_content_raises_comes_out(client: Any, server: Server) -> None:
+    def pieces() -> Iterator[bytes]:
+        yield b"a"
+        raise KeyError("mine")
+
+    async def later() -> AsyncIterator[bytes]:
+        for piece in pieces():
+            yield piece
+
+    content = later() if isinstance(client, Blocking) else pieces()
+    with pytest.raises(KeyError, match="mine"):
+        client.put(server.url("/echo", id=server.new_id()), content=content)
+
+
+def test_content_of_the_wrong_kind(client: Any) -> None:
+    async def later() -> AsyncIterator[bytes]:
+        yield b"a"
+
+    content = iter([b"a"]) if isinstance(client, Blocking) else later()
+    with pytest.raises(RuntimeError, match=r"Attempted to send an? (a?sync) request with"):
+        client.put("http://127.0.0.1:1/", content=content)
+
+
+def test_r3_forms_are_sent_again_and_iterators_are_not(our_client: Any, server: Server) -> None:
+    async def later() -> AsyncIterator[bytes]:
+        yield b"hello"
+
+    is_async = isinstance(our_client, Blocking)
+    for arguments, status in (
+        ({"files": {"a": io.BytesIO(b"hello")}}, 200),
+        ({"files": {"a": b"hello"}}, 200),
+        ({"content": later() if is_async else iter([b"hello"])}, 503),
+    ):
+        id, given = server.new_id(), dict[str, Any](arguments)
+        assert our_client.put(server.url("/seq/503,200", id=id), **given).status_code == status
+        assert all("hello" in seen["body_start"] for seen in server.seen(id))
+        assert len(server.seen(id)) == (2 if status == 200 else 1)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import pickle
+import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Callable
 
 import pytest
@@ -318,11 +320,158 @@ def test_a_long_error_body_is_whole(our_session: Session, server: Server) -> Non
     assert len(response.content) == 2_000_000
 
 
+# Streams
+
+
+def test_a_stream_is_there_before_its_end(session: Session, server: Server) -> None:
+    """Given a body of which half comes; and pieces as they come, if they are chunks."""
+    for parameters in ({}, {"chunked": ""}):
+        url = server.url("/seq/stall:body", {"id": server.new_id(), "size": 320, **parameters})
+        with session.get(url, stream=True) as response:
+            assert (response.status_code, len(response.headers) > 0) == (200, True)
+            pieces = response.iter_content(160)
+            assert len(next(pieces)) == 160
+        url = server.url("/seq/200", {"id": server.new_id(), "size": 64, "chunked": "", "drip": 16, "every": 20})
+        with session.get(url, stream=True) as response:
+            assert {len(piece) for piece in response.iter_content(None)} == {16}
+
+
+def test_what_is_left_early_is_cancelled(session: Session, server: Server) -> None:
+    id = server.new_id()
+    with session.get(server.url("/seq/200", id=id, size="endless"), stream=True) as response:
+        assert len(response.raw.read(100_000)) == 100_000
+    server.seen(id, ended=True)
+
+
+def test_a_stream_keeps_its_connection(session: Session, server: Server) -> None:
+    """Given streams that are read to their end: with a length, in chunks, and none at all."""
+    id = server.new_id()
+    for path, parameters in (("/seq/200", {}), ("/seq/200", {"chunked": ""}), ("/seq/204", {}), ("/seq/404", {})):
+        for _ in range(3):
+            url = server.url(path, {"id": id, "size": 100_000, **parameters})
+            with session.get(url, stream=True) as response:
+                assert len(response.content) == (0 if path == "/seq/204" else 100_000)
+    assert len({seen["connection"] for seen in server.seen(id)}) == 1
+
+
+def test_a_stream_that_breaks_off(session: Session, server: Server) -> None:
+    cases: list[tuple[dict[str, Any], type[Exception]]] = [
+        ({"close_after": 500}, requests.exceptions.ChunkedEncodingError),
+        ({"close_after": 500, "chunked": ""}, requests.exceptions.ChunkedEncodingError),
+        ({"stall_after": 500}, requests.ConnectionError),
+    ]
+    for parameters, kind in cases:
+        url = server.url("/seq/200", {"id": server.new_id(), "size": 1000, **parameters})
+        with session.get(url, stream=True, timeout=0.2) as response:
+            assert response.status_code == 200
+            with pytest.raises(kind):
+                list(response.iter_content(100))
+
+
+def test_f59_without_stream_it_is_retried(our_session: Session, server: Server) -> None:
+    url = server.url("/seq/200,200", {"id": server.new_id(), "size": 1000, "1.close_after": 500})
+    assert len(our_session.get(url).content) == 1000
+
+
+def test_a_stream_has_had_its_retries(our_session: Session, server: Server) -> None:
+    url = server.url("/seq/503,200", {"id": server.new_id(), "size": 1000})
+    with our_session.get(url, stream=True) as response:
+        assert len(response.content) == 1000
+
+
+@pytest.mark.parametrize("size", [0, 1, 3_000_000])
+def test_a_file_is_sent_from_where_it_is(session: Session, server: Server, tmp_path: Path, size: int) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"before" + b"x" * size)
+    for open_file in (lambda: path.open("rb"), lambda: io.BytesIO(path.read_bytes()), lambda: gzipped(path)):
+        id = server.new_id()
+        with open_file() as file:
+            file.read(6)
+            assert session.put(server.url("/seq/200", id=id), data=file).status_code == 200
+        (seen,) = server.seen(id)
+        assert (seen["body_length"], seen["body_complete"]) == (size, True)
+
+
+def gzipped(path: Path) -> Any:
+    """A file that nobody but Python can read, and that can be rewound."""
+    packed = path.with_suffix(".gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    return gzip.open(packed)
+
+
+def test_pieces_are_sent_as_they_come(session: Session, server: Server) -> None:
+    """In the thread that waits, as with requests: of a generator that waits for what another response brings."""
+    threads: set[int] = set()
+    source = session.get(server.url("/seq/200", id=server.new_id(), size=3_000_000), stream=True)
+
+    def pieces() -> Iterator[bytes]:
+        for piece in source.iter_content(100_000):
+            threads.add(threading.get_ident())
+            yield piece
+
+    for stream in (False, True):
+        data = pieces() if not stream else iter([b"a", b"", b"b"])
+        with session.put(server.url("/echo", id=server.new_id()), data=data, stream=stream) as response:
+            assert response.json()["body_length"] == (2 if stream else 3_000_000)
+    assert threads == {threading.get_ident()}
+
+
+def test_r3_what_can_be_rewound_is_sent_again(our_session: Session, server: Server, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"hello")
+    bodies: list[tuple[Any, int]] = [
+        (["he", b"llo"], 200),
+        (io.BytesIO(b"hello"), 200),
+        (path.open("rb"), 200),
+        (gzipped(path), 200),
+        (iter([b"hello"]), 503),
+    ]
+    for data, status in bodies:
+        for stream in (False, True):
+            id = server.new_id()
+            url = server.url("/seq/503,200", id=id)
+            if status == 503:
+                data = iter([b"hello"])
+            # As a request of one's own, since a list is a form to requests.
+            request = our_session.prepare_request(requests.Request("PUT", url))
+            request.body = data
+            del request.headers["Content-Length"]
+            assert our_session.send(request, stream=stream).status_code == status
+            assert {seen["body_start"] for seen in server.seen(id)} == {"hello"}
+            if hasattr(data, "seek"):
+                data.seek(0)
+        if hasattr(data, "close"):
+            data.close()
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_a_body_raises_comes_out(session: Session, server: Server, stream: bool) -> None:
+    def pieces(error: Exception) -> Iterator[bytes]:
+        yield b"a"
+        raise error
+
+    url = server.url("/echo", id=server.new_id())
+    with pytest.raises(KeyError):
+        session.put(url, data=pieces(KeyError()), stream=stream)
+    with pytest.raises(requests.ConnectionError):
+        session.put(url, data=pieces(OSError()), stream=stream)
+
+
+def test_certificates(session: Session, tls_server: Server) -> None:
+    files = tls_server.files
+    certificate, key = files["client_certificate"], files["client_key"]
+    url = tls_server.url("/seq/200", kind="https_client", id=tls_server.new_id())
+    assert session.get(url, verify=tls_server.ca, cert=(certificate, key)).status_code == 200
+    with pytest.raises(requests.RequestException):
+        session.get(url, verify=tls_server.ca, cert=(files["stranger_certificate"], files["stranger_key"]))
+    with pytest.raises(OSError, match="invalid path: /nowhere"):
+        session.get(url, verify=tls_server.ca, cert="/nowhere")
+
+
 def test_what_is_not_supported_is_refused(our_session: Session, tls_server: Server, tmp_path: Any) -> None:
     url = tls_server.url("/seq/200", kind="https", id=tls_server.new_id())
     for arguments, name in (
         ({"verify": False}, "verify"),
-        ({"cert": "x"}, "cert"),
         ({"verify": str(tmp_path)}, "verify"),
     ):
         with pytest.raises(requests.RequestException, match=f"{name}: .* not supported"):

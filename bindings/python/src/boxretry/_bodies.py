@@ -272,7 +272,7 @@ def _body_of(data: Any) -> Body:
     if isinstance(data, io.TextIOBase):
         raise TypeError("data: a file must be opened in binary mode")
     if hasattr(data, "read"):
-        descriptor = _descriptor_of(data)
+        descriptor = descriptor_of(data)
         return CallbackBody(FileSource(data)) if descriptor is None else DescriptorBody(data, descriptor)
     if isinstance(data, Mapping):
         raise TypeError("data: a mapping is for forms, with files")
@@ -295,7 +295,7 @@ def _has_buffer(data: Any) -> bool:
     return True
 
 
-def _descriptor_of(file: Any) -> int | None:
+def descriptor_of(file: Any) -> int | None:
     """The descriptor of a regular file whose bytes are what `read()` gives; None: it is something else."""
     file = getattr(file, "file", file)  # As in tempfile.
     raw = getattr(file, "raw", file)

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Callable, SupportsIndex
 
 from ._arguments import Text, integer
+from ._fed_bodies import FedSource
 from ._pieces import Cutter, Pieces
 from ._sending import Sending
 from .call import Call
@@ -32,8 +33,10 @@ class Stream:
         arguments: Mapping[str, Any],
     ) -> None:
         refuse_other_places(arguments)
-        self._changed = changed = threading.Condition()
-        self._end = end = _End(changed)
+        data = arguments.get("data")
+        self._fed = data if isinstance(data, FedSource) else None
+        self._changed = changed = threading.Condition() if self._fed is None else self._fed.changed
+        self._end = end = End(changed)
         self._pieces = Pieces(end.tell)
         self._sending = Sending(method, url, is_watched, **{**arguments, "sink": self._pieces})
         self._sending.tell_end(end)
@@ -46,6 +49,8 @@ class Stream:
             raise ClosedError("Stream: can be entered once")
         self._call = self._submit(self._sending)
         try:
+            if self._fed is not None:
+                self._fed.feed(self._call, lambda: self._end.has_come, lambda: self._pieces.head is not None)
             self._wait_for(lambda: self._pieces.head is not None)
             if self._pieces.head is None:
                 self._call.response()
@@ -136,7 +141,7 @@ class Stream:
         return self._call
 
 
-class _End:
+class End:
     """Whether the call has ended. It does not refer to the stream, which is to end with its last reference."""
 
     def __init__(self, changed: threading.Condition) -> None:
@@ -144,10 +149,12 @@ class _End:
         self.has_come = False
 
     def __call__(self) -> None:
+        """It has."""
         self.has_come = True
         self.tell()
 
     def tell(self) -> None:
+        """Something has changed."""
         with self._changed:
             self._changed.notify_all()
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import dataclasses
 import io
 import time
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Union
 from urllib.parse import urljoin
 
 from box_sdk_gen.box.errors import BoxAPIError, BoxSDKError, RequestInfo, ResponseInfo
+from box_sdk_gen.internal.utils import ResponseByteStream
 from box_sdk_gen.networking import retries
 from box_sdk_gen.networking.box_network_client import APIRequest, BoxNetworkClient
 from box_sdk_gen.networking.fetch_options import FetchOptions, ResponseFormat
@@ -20,6 +22,7 @@ from box_sdk_gen.networking.fetch_response import FetchResponse
 from box_sdk_gen.networking.network import NetworkSession
 from box_sdk_gen.serialization.json import json_to_serialized_data
 from requests.structures import CaseInsensitiveDict
+from requests.utils import super_len
 from urllib3 import HTTPHeaderDict
 
 from ..client import Client
@@ -29,9 +32,14 @@ from ..loop import RetryLoop
 from ..outcome import Outcome
 from ..response import Response
 from ..strategy import RetryStrategy
+from ..stream import Stream
 from ._engine import REQUEST_ARGUMENTS, Clients, idle_timeout, sendable
+from ._sending import body_of_host, send, send_for_stream
 
 _MOST_REDIRECTS = 30
+
+#: What an attempt has brought: whole, or to be read.
+_Came = Union[Response, Stream]
 
 
 class RetryNetworkClient(BoxNetworkClient):
@@ -44,7 +52,8 @@ class RetryNetworkClient(BoxNetworkClient):
     Of `timeout_config`, the read timeout counts: the longest time in which nothing moves, connecting included, of each
     attempt. `proxy_url` is the proxy, and there is none without it.
 
-    Uploads and downloads are held in memory for now.
+    Uploads are read while they are sent, by the thread that waits. Downloads come as they are read: should one break
+    off when its status is known, reading it raises BoxSDKError.
 
     Raises what the SDK raises: BoxAPIError for a response, BoxSDKError (whose `error` is a BoxRetryError) without one.
     """
@@ -67,41 +76,45 @@ class RetryNetworkClient(BoxNetworkClient):
         rules = _rules(options, session.retry_strategy)
         while True:
             request = self._prepare_request(options)
-            response, error = self._attempt(request, session)
+            response, error = self._attempt(request, session, options)
             wait = rules.wait_before_retry(response, error)
             if wait is None:
                 break
+            if isinstance(response, Stream):
+                response.close()
             self._reset_options_stream(options, stream_position, error)
             self._reset_multipart_streams(options, part_positions, error)
             time.sleep(max(wait, 0))
         if response is None:
             raise BoxSDKError(message=str(error), error=error) from error
-        if response.ok:
-            return _fetch_response(options, response)
-        raise _api_error(request, response, session)
+        if 200 <= response.status < 400:
+            return _fetch_response(response)
+        raise _api_error(request, response.response if isinstance(response, Stream) else response, session)
 
     def close(self) -> None:
         """Closes all connections. The network client can be used again, and then makes new ones."""
         for client in self._clients.take_all():
             client.close()
 
-    def _attempt(self, request: APIRequest, session: NetworkSession) -> tuple[Response | None, NetworkError | None]:
+    def _attempt(
+        self, request: APIRequest, session: NetworkSession, options: FetchOptions
+    ) -> tuple[_Came | None, NetworkError | None]:
         """The response; or why there is none, if that is a network exception."""
         client = self._clients.get(proxy=session.proxy_url or Proxy.NONE)
         read_timeout = session.timeout_config.read_timeout_ms
         timeout = idle_timeout(None if read_timeout is None else read_timeout / 1000)
+        send_it = send_for_stream if options.response_format == ResponseFormat.BINARY else send
         try:
             # The engine's own redirects belong here, in the place of these.
             for _ in range(_MOST_REDIRECTS + 1):
-                response = client.request(
-                    request.method,
-                    request.url,
-                    params={name: value for name, value in request.params.items() if value is not None},
-                    headers=sendable(request.headers.items()),
-                    data=_whole_body(request.data),
-                    timeout=timeout,
+                arguments = {
+                    "params": {name: value for name, value in request.params.items() if value is not None},
+                    "headers": sendable(request.headers.items()),
+                    "timeout": timeout,
+                    **_body(request.data),
                     **REQUEST_ARGUMENTS,
-                )
+                }
+                response: _Came = send_it(client, request.method, request.url, arguments)
                 following = self._redirected(request, response) if request.allow_redirects else None
                 if following is None:
                     return response, None
@@ -109,10 +122,10 @@ class RetryNetworkClient(BoxNetworkClient):
             raise BoxSDKError(message=f"Exceeded {_MOST_REDIRECTS} redirects")
         except NetworkError as error:
             return None, error
-        except BoxRetryError as error:
+        except (BoxRetryError, OSError) as error:  # Or what reading the body has raised.
             raise BoxSDKError(message=str(error), error=error) from error
 
-    def _redirected(self, request: APIRequest, response: Response) -> APIRequest | None:
+    def _redirected(self, request: APIRequest, response: _Came) -> APIRequest | None:
         """The request to which a response leads, as the SDK's own client (by requests) follows it."""
         location = response.headers.get("Location")
         if response.status not in (301, 302, 303, 307, 308) or location is None:
@@ -148,7 +161,7 @@ class _BoxRules:
         )
         self._loop = RetryLoop(decides, auth_available=options.auth is not None)
 
-    def wait_before_retry(self, response: Response | None, error: NetworkError | None) -> float | None:
+    def wait_before_retry(self, response: _Came | None, error: NetworkError | None) -> float | None:
         """The seconds to wait; None: no retry."""
         if response is None:
             assert error is not None
@@ -171,14 +184,14 @@ class _OtherRules:
         self._options, self._strategy = options, strategy
         self._attempts = self._exceptions = 0
 
-    def wait_before_retry(self, response: Response | None, error: NetworkError | None) -> float | None:
+    def wait_before_retry(self, response: _Came | None, error: NetworkError | None) -> float | None:
         """The seconds to wait; None: no retry."""
         self._attempts += 1
         if response is None:
             self._exceptions += 1
             outcome, number = FetchResponse(status=0, headers={}), self._exceptions
         else:
-            outcome, number = _fetch_response(self._options, response), self._attempts
+            outcome, number = _fetch_response(response), self._attempts
         if not self._strategy.should_retry(self._options, outcome, number):
             return None
         return self._strategy.retry_after(self._options, outcome, number)
@@ -190,28 +203,32 @@ def _rules(options: FetchOptions, strategy: retries.RetryStrategy) -> _BoxRules 
     return _OtherRules(options, strategy)
 
 
-def _whole_body(data: Any) -> str | bytes | None:
+def _body(data: Any) -> dict[str, Any]:
     """A body of any of the kinds that the SDK has: text, or a stream."""
     if data is None or isinstance(data, (str, bytes)):
-        return data
+        return {"data": data}
+    # Where it finds no length, requests sends chunks.
+    return body_of_host(data, super_len(data) or None)  # type: ignore[no-untyped-call]
+
+
+def _fetch_response(response: _Came) -> FetchResponse:
+    known: dict[str, Any] = {"url": response.url, "status": response.status, "headers": _headers(response)}
+    if isinstance(response, Stream):
+        content = ResponseByteStream(_pieces(response))  # type: ignore[no-untyped-call]
+        return FetchResponse(content=content, **known)
+    return FetchResponse(data=_json_body(response), content=io.BytesIO(response.content), **known)
+
+
+def _pieces(stream: Stream) -> Iterator[bytes]:
     try:
-        body: bytes = data.read()
-    except OSError as error:
+        yield from stream.iter_bytes()
+    except BoxRetryError as error:
         raise BoxSDKError(message=str(error), error=error) from error
-    return body
+    finally:
+        stream.close()
 
 
-def _fetch_response(options: FetchOptions, response: Response) -> FetchResponse:
-    return FetchResponse(
-        url=response.url,
-        status=response.status,
-        headers=_headers(response),
-        data=None if options.response_format == ResponseFormat.BINARY else _json_body(response),
-        content=io.BytesIO(response.content),
-    )
-
-
-def _headers(response: Response) -> Any:
+def _headers(response: _Came) -> Any:
     return CaseInsensitiveDict(HTTPHeaderDict(response.headers.pairs))
 
 

@@ -8,13 +8,15 @@ Redirects, cookies, auth and hooks are those of HTTPX; each request that they le
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import certifi
 import httpx
 
-from ..aio import AsyncClient
+from ..aio import AsyncClient, AsyncStream
 from ..client import Client
 from ..enums import Proxy
 from ..errors import (
@@ -27,10 +29,13 @@ from ..errors import (
     ReceiveError,
     ResourceTimeoutError,
     SendError,
+    SourceError,
 )
 from ..response import Response
+from ..stream import Stream
 from ..timeout import Timeout
 from ._engine import REQUEST_ARGUMENTS, Clients, idle_timeout, is_of_proxy, sendable
+from ._sending import body_of_host, can_rewind, send, send_for_stream
 
 
 class RetryTransport(httpx.BaseTransport):
@@ -42,7 +47,11 @@ class RetryTransport(httpx.BaseTransport):
     said here (`proxy`), and not by the environment; and the certificates that are trusted (`ca_file`) are those of
     certifi, or of SSL_CERT_FILE.
 
-    A response is read to its end before it is given.
+    The body of a 2xx response comes as it is read, also where HTTPX reads it at once: transports are not told. If it
+    breaks off, that is raised, since the status has been told; with `streams=False` each response is read to its end
+    before it is given, and one that breaks off is retried as any other exception. A request's content is read while it
+    is sent, in the thread or the event loop that waits; it is sent again if it is in memory, or a form of what is in
+    memory or can be rewound.
 
     When retries are exhausted, the last response is returned, whatever its status. What ends without one raises:
     ConnectError (TLS included), ReadTimeout (connecting included), TimeoutException (a deadline), ReadError,
@@ -52,18 +61,20 @@ class RetryTransport(httpx.BaseTransport):
     A transport is usable in a child of os.fork().
     """
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, *, streams: bool = True, **settings: Any) -> None:
         """The settings are those of `boxretry.Client`: a strategy, a deadline, a proxy, … ."""
+        self._streams = streams
         self._settings = _with_defaults(settings)
         self._clients = Clients(Client, self._settings)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request, for a client. See the class."""
-        request.read()
-        try:
-            return _response(self._clients.get().request(**_arguments(request, self._settings)))
-        except BoxRetryError as error:
-            raise _exception_class(error, self._settings)(str(error)) from error
+        arguments = {**_arguments(request, self._settings), **_body(request)}
+        with _as_of_httpx(self._settings):
+            if not self._streams:
+                return _response(send(self._clients.get(), request.method, str(request.url), arguments))
+            came = send_for_stream(self._clients.get(), request.method, str(request.url), arguments)
+            return _streamed(came, _Body(came, self._settings))
 
     def close(self) -> None:
         """Closes all connections."""
@@ -74,18 +85,20 @@ class RetryTransport(httpx.BaseTransport):
 class AsyncRetryTransport(httpx.AsyncBaseTransport):
     """As `RetryTransport`, for an `httpx.AsyncClient` under asyncio."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, *, streams: bool = True, **settings: Any) -> None:
         """The settings are those of `boxretry.aio.AsyncClient`: a strategy, a deadline, a proxy, … ."""
+        self._streams = streams
         self._settings = _with_defaults(settings)
         self._clients = Clients(AsyncClient, self._settings)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request, for a client. See the class."""
-        await request.aread()
-        try:
-            return _response(await self._clients.get().request(**_arguments(request, self._settings)))
-        except BoxRetryError as error:
-            raise _exception_class(error, self._settings)(str(error)) from error
+        arguments = {**_arguments(request, self._settings), **_async_body(request)}
+        with _as_of_httpx(self._settings):
+            if not self._streams:
+                return _response(await self._clients.get().request(request.method, str(request.url), **arguments))
+            came = await self._clients.get().stream(request.method, str(request.url), **arguments).__aenter__()
+            return _streamed(came, _AsyncBody(came, self._settings))
 
     async def aclose(self) -> None:
         """Closes all connections."""
@@ -98,12 +111,9 @@ def _with_defaults(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _arguments(request: httpx.Request, settings: dict[str, Any]) -> dict[str, Any]:
-    """What `Client.request()` is given for a request that was read."""
+    """What `Client.request()` is given, but for the body."""
     return {
-        "method": request.method,
-        "url": str(request.url),
         "headers": sendable(request.headers.raw),
-        "data": request.content or None,
         "timeout": _timeout(request, settings),
         **REQUEST_ARGUMENTS,
     }
@@ -114,8 +124,108 @@ def _timeout(request: httpx.Request, settings: dict[str, Any]) -> Timeout | None
     return None if read is None and "timeout" in settings else idle_timeout(read)
 
 
+def _body(request: httpx.Request) -> dict[str, Any]:
+    if (content := _content(request)) is not None:
+        return {"data": content or None}
+    stream = request.stream
+    if not isinstance(stream, httpx.SyncByteStream):
+        raise RuntimeError("Attempted to send an async request with a sync Client instance.")
+    if _is_lasting(stream):
+        return body_of_host(stream, _length(request))
+    return body_of_host(iter(stream), _length(request))
+
+
+def _async_body(request: httpx.Request) -> dict[str, Any]:
+    if (content := _content(request)) is not None:
+        return {"data": content or None}
+    stream = request.stream
+    if not isinstance(stream, httpx.AsyncByteStream):
+        raise RuntimeError("Attempted to send a sync request with an AsyncClient instance.")
+    data = (lambda: stream) if _is_lasting(stream) else stream.__aiter__()
+    return {"data": data, "data_length": _length(request)}
+
+
+def _content(request: httpx.Request) -> bytes | None:
+    """The content, if it is in memory; else None."""
+    try:
+        return request.content
+    except httpx.RequestNotRead:
+        return None
+
+
+def _is_lasting(stream: Any) -> bool:
+    """Whether the content can be read again and again: a form without files that only go forward."""
+    fields = getattr(stream, "fields", None)
+    files = [] if fields is None else [field.file for field in fields if hasattr(field, "file")]
+    return fields is not None and all(isinstance(file, (str, bytes)) or can_rewind(file) for file in files)
+
+
+def _length(request: httpx.Request) -> int | None:
+    length = request.headers.get("Content-Length")
+    return None if length is None else int(length)
+
+
 def _response(response: Response) -> httpx.Response:
-    return httpx.Response(response.status, headers=response.headers.pairs, stream=httpx.ByteStream(response.content))
+    return httpx.Response(
+        response.status,
+        headers=response.headers.pairs,
+        stream=httpx.ByteStream(response.content),
+        extensions=_extensions(response.attempts[-1].http_version),
+    )
+
+
+def _streamed(stream: Stream | AsyncStream, body: _Body | _AsyncBody) -> httpx.Response:
+    return httpx.Response(
+        stream.status, headers=stream.headers.pairs, stream=body, extensions=_extensions(stream.http_version)
+    )
+
+
+def _extensions(http_version: int) -> dict[str, Any]:
+    return {"http_version": b"HTTP/2" if http_version == 20 else b"HTTP/%d.%d" % divmod(http_version, 10)}
+
+
+class _Body(httpx.SyncByteStream):
+    """The body of a response that is read while it comes."""
+
+    def __init__(self, stream: Stream, settings: dict[str, Any]) -> None:
+        self._stream, self._settings = stream, settings
+
+    def __iter__(self) -> Iterator[bytes]:
+        with _as_of_httpx(self._settings):
+            yield from self._stream.iter_bytes()
+
+    def close(self) -> None:
+        """Cancels the call, unless it has ended."""
+        self._stream.close()
+
+
+class _AsyncBody(httpx.AsyncByteStream):
+    """The same, for an `AsyncRetryTransport`."""
+
+    def __init__(self, stream: AsyncStream, settings: dict[str, Any]) -> None:
+        self._stream, self._settings = stream, settings
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with _as_of_httpx(self._settings):
+            async for piece in self._stream.iter_bytes():
+                yield piece
+
+    async def aclose(self) -> None:
+        """Cancels the call, unless it has ended."""
+        await self._stream.aclose()
+
+
+@contextlib.contextmanager
+def _as_of_httpx(settings: dict[str, Any]) -> Iterator[None]:
+    """What is raised in here is what HTTPX raises; what the content of a request has raised comes out as it is."""
+    try:
+        yield
+    except SourceError as error:
+        if error.__cause__ is not None:
+            raise error.__cause__ from None
+        raise httpx.TransportError(str(error)) from error
+    except BoxRetryError as error:
+        raise _exception_class(error, settings)(str(error)) from error
 
 
 def _exception_class(error: BoxRetryError, settings: dict[str, Any]) -> type[httpx.TransportError]:

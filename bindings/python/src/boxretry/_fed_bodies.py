@@ -1,0 +1,107 @@
+"""Bodies of requests that the thread that waits for the call reads: what may block, or is only to be used there."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any, Callable
+
+from ._bodies import GivenSource, as_bytes
+from .call import Call
+from .enums import PAUSE, Pause
+
+#: How much of a file is read at a time.
+_CHUNK = 65536
+
+
+class FedSource(GivenSource):
+    """A body of pieces, which are taken from an iterator when the library has use for them, by `feed()`.
+
+    Meanwhile the transfer pauses. So however long the iterator takes, no other call waits for it.
+    """
+
+    def __init__(self, make: Callable[[], Iterator[Any]], *, length: int | None, can_rewind: bool) -> None:
+        """`make`: makes the iterator, for each attempt if `can_rewind`."""
+        self.length = length
+        self.can_rewind = can_rewind
+        #: Tells of every change; whoever else the call has to do with may use it too.
+        self.changed = threading.Condition()
+        self._make = make
+        self._iterator: Iterator[Any] | None = None
+        self._rest = memoryview(b"")
+        self._is_wanted = self._has_ended = False
+        self._round = 0
+
+    # On the thread that drives the call.
+
+    def read(self, capacity: int) -> bytes | Pause:
+        with self.changed:
+            if self._rest:
+                piece, self._rest = self._rest[:capacity], self._rest[capacity:]
+                return bytes(piece)
+            if self._has_ended:
+                return b""
+            self._is_wanted = True
+            self.changed.notify_all()
+            return PAUSE
+
+    def rewind(self) -> None:
+        with self.changed:
+            self._round += 1
+            self._iterator, self._rest = None, memoryview(b"")
+            self._is_wanted = self._has_ended = False
+
+    # On the thread that waits.
+
+    def feed(self, call: Call, is_over: Callable[[], bool], is_enough: Callable[[], bool] = bool) -> None:
+        """Gives what is wanted until the call is over; or, if it is enough then, until the iterator has ended.
+
+        Raises what the iterator raises: the call is still to be cancelled.
+        """
+        while True:
+            with self.changed:
+                while not (self._is_wanted or is_over() or (self._has_ended and is_enough())):
+                    self.changed.wait()
+                if not self._is_wanted or is_over():
+                    return
+                self._is_wanted = False
+                round, iterator = self._round, self._iterator
+            if iterator is None:
+                iterator = self._make()
+            piece = _next(iterator)
+            with self.changed:
+                if round != self._round:  # It is sent again, from its beginning.
+                    continue
+                self._iterator, self._has_ended = iterator, piece is None
+                self._rest = memoryview(piece or b"")
+            call.resume()
+
+
+def _next(iterator: Iterator[Any]) -> bytes | None:
+    """The next piece that is not empty; None: that was all."""
+    for piece in iterator:
+        if encoded := as_bytes(piece, "what data gives"):
+            return encoded
+    return None
+
+
+def can_rewind(file: Any) -> bool:
+    """Whether one can go back in a file."""
+    return bool(getattr(file, "seekable", lambda: False)())
+
+
+def fed_file(file: Any, length: int | None) -> FedSource:
+    """Of what has `read()`: from where it is now."""
+    start = file.tell() if can_rewind(file) else None
+
+    def pieces() -> Iterator[Any]:
+        if start is not None:
+            file.seek(start)
+        return iter(lambda: file.read(_CHUNK) or b"", b"")
+
+    return FedSource(pieces, length=length, can_rewind=start is not None)
+
+
+def fed_iterable(iterable: Any, length: int | None) -> FedSource:
+    """Of what can be iterated over; again, unless it is an iterator."""
+    return FedSource(lambda: iter(iterable), length=length, can_rewind=not isinstance(iterable, Iterator))

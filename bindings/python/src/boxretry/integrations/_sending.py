@@ -1,0 +1,52 @@
+"""How adapters that block send a request whose body may be read while it is sent, on the thread that waits."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from .._bodies import descriptor_of
+from .._fed_bodies import FedSource, can_rewind, fed_file, fed_iterable
+from .._sending import Sending
+from ..client import Client
+from ..response import Response
+from ..stream import End, Stream
+
+__all__ = ["body_of_host", "can_rewind", "send", "send_for_stream"]
+
+
+def body_of_host(body: Any, length: int | None) -> dict[str, Any]:
+    """The arguments of `Client.request()` for a body of any of the kinds that host packages have.
+
+    length: bytes, as the host package has found out; None: not known.
+    """
+    if body is None or isinstance(body, (str, bytes)):
+        return {"data": body}
+    if hasattr(body, "read"):
+        # The library reads these by itself, and need not wait for anybody.
+        if isinstance(body, io.BytesIO) or descriptor_of(body) is not None:
+            return {"data": body, "data_length": length}
+        return {"data": fed_file(body, length)}
+    return {"data": fed_iterable(body, length)}
+
+
+def send(client: Client, method: str, url: str, arguments: dict[str, Any]) -> Response:
+    """Sends a request, and waits for the whole response. Raises what the body's iterator raises, as it is."""
+    source = arguments.get("data")
+    if not isinstance(source, FedSource):
+        return client.request(method, url, **arguments)
+    sending = Sending(method, url, client._is_watched, **arguments)
+    end = End(source.changed)
+    sending.tell_end(end)
+    call = client._submit(method, sending)
+    try:
+        source.feed(call, lambda: end.has_come)
+        return call.response()
+    except BaseException:
+        call.cancel()
+        raise
+
+
+def send_for_stream(client: Client, method: str, url: str, arguments: dict[str, Any]) -> Stream:
+    """Sends a request, and waits for the head of the response. Raises as `send()` does."""
+    return client.stream(method, url, **arguments).__enter__()
