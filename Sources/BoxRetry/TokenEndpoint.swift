@@ -55,8 +55,8 @@ public func boxretry_token_source_new_endpoint(
         let clock = try TokenClock(behind: options.clock)
         let out = try required(out, "out")
         let context = EndpointContext(options)
-        let endpoint = try TokenEndpoint(options, context)
-        let source = TokenSource(provider: endpoint, settings: tokenSettings, clock: clock) { TokenHandle($0) }
+        let endpoint = try TokenEndpoint.checked(options, context)
+        let source = TokenSource.make(provider: endpoint, settings: tokenSettings, clock: clock) { TokenHandle($0) }
         guard let source else { throw .outOfMemory }
         context.contextFree = options.context_free
         TokenSourceHandle(source).give(to: out)
@@ -64,42 +64,30 @@ public func boxretry_token_source_new_endpoint(
 }
 
 extension TokenEndpoint {
-    fileprivate convenience init(
+    fileprivate static func checked(
         _ options: boxretry_token_endpoint_options, _ context: EndpointContext
-    ) throws(Failure) {
-        let (url, place) = try Self.checkedURL(options)
-        let headers = try HeaderList(reading: options.headers, options.header_count, "options")
-        if let problem = headers.problem { throw .invalidArgument("options", "headers", problem) }
-        var settings = Settings()
-        settings.form = try Self.form(options)
-        if let refreshToken = options.refresh_token {
-            settings.refreshToken = try SecretBytes(cString: refreshToken).orOutOfMemory()
-        }
-        settings.onRefreshToken = { context.hand($0) }
-        settings.engine = try EngineSettings.transport(options)
-        try settings.call.set(timeouts: options.timeouts)
-        settings.call.deadline = options.provider_timeout_ms
-        do throws(Engine.SetupFailure) {
-            try self.init(
-                url: url, headers: headers, place: place, settings: settings)
-        } catch {
-            throw .setup(error)
-        }
-    }
-
-    private static func checkedURL(
-        _ options: boxretry_token_endpoint_options
-    ) throws(Failure) -> (UnsafePointer<CChar>, shim_url) {
-        guard let url = options.url else { throw .invalidArgument("options", "url", "is NULL") }
-        var place = shim_url()
-        guard RequestChecks.isURL(url), shim_url_check(url, &place) else {
-            throw .invalidArgument("options", "url", "is no http or https URL")
-        }
+    ) throws(Failure) -> TokenEndpoint {
+        let (url, place) = try checkedURL(options.url, "options")
         guard options.allow_insecure != 0 || place.is_confidential else {
             throw .invalidArgument(
                 "options", "url", "is http to another machine, which allow_insecure alone lets through")
         }
-        return (url, place)
+        let headers = try HeaderList(reading: options.headers, options.header_count, "options")
+        if let problem = headers.problem { throw .invalidArgument("options", "headers", problem) }
+        var settings = Settings()
+        settings.form = try form(options)
+        if let refreshToken = options.refresh_token {
+            settings.refreshToken = try SecretBytes.copy(of: refreshToken).orOutOfMemory()
+        }
+        settings.onRefreshToken = { context.hand($0) }
+        try settings.call.set(timeouts: options.timeouts)
+        settings.call.deadline = options.provider_timeout_ms
+        settings.engine = try EngineSettings.transport(options)
+        do throws(Engine.SetupFailure) {
+            return try make(url: url, headers: headers, place: place, settings: settings)
+        } catch {
+            throw .setup(error)
+        }
     }
 
     private static func form(_ options: boxretry_token_endpoint_options) throws(Failure) -> SecretForm {

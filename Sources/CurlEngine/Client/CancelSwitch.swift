@@ -9,8 +9,11 @@ public final class CancelSwitch {
     private var triggered = false
 
     /// Nil if there is no memory.
-    public init?() {
-        guard let monitor = shim_monitor_new() else { return nil }
+    public static func make() -> CancelSwitch? {
+        shim_monitor_new().map { CancelSwitch($0) }
+    }
+
+    private init(_ monitor: OpaquePointer) {
         self.monitor = monitor
     }
 
