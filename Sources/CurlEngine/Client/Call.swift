@@ -53,6 +53,10 @@ public final class Call: TimerEntry {
 
     /// Where it stands among the engine's active calls; -1 if it does not.
     var activeIndex = -1
+    /// Where it stands among those that wait for their turn.
+    var placeInLine = 0
+    /// Where it stands among the calls of its switch; guarded by the switch's lock.
+    var placeAtSwitch = 0
 
     /// What C has of this call, and whether nobody has been given it yet: it is for whoever takes it from the queue.
     public var handle: UnsafeMutableRawPointer?
