@@ -50,6 +50,9 @@ static void watch(int descriptor) {
 static void hang_up(int descriptor) {
   free(connections[descriptor]);
   connections[descriptor] = NULL;
+  /* A child of fork() may have it, too: to close it would neither end the connection nor take it out of epoll. */
+  epoll_ctl(events, EPOLL_CTL_DEL, descriptor, NULL);
+  shutdown(descriptor, SHUT_RDWR);
   close(descriptor);
 }
 

@@ -27,8 +27,7 @@ static void out_of_patience(int signal) {
 
 static void report_crash(int number) {
   char text[128];
-  const int length =
-      snprintf(text, sizeof text, "signal %d: %s, request %ld\n", number, playing, failing_number);
+  const int length = snprintf(text, sizeof text, "signal %d: %s, request %ld\n", number, playing, failing_number);
   if (write(STDERR_FILENO, text, (size_t)length)) signal(number, SIG_DFL);
 }
 
