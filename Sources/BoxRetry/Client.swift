@@ -44,11 +44,11 @@ public func boxretry_client_new(
         } else {
             strategy = BoxRetryStrategy(checked: preset)
         }
-        let key = try IdempotencyHeader(options.idempotency_key_header)
+        let key = try IdempotencyHeader.checked(options.idempotency_key_header)
         let tokens = try TokenSourceHandle.source(behind: options.token_source)
         let engineSettings = try EngineSettings.checked(options)
         do throws(Engine.SetupFailure) {
-            let engine = try Engine(settings: engineSettings, clock: systemClock)
+            let engine = try Engine.make(settings: engineSettings, clock: systemClock)
             ClientHandle(
                 engine, strategy: strategy, settings: settings, idempotencyHeader: key, tokens: tokens,
                 allowsInsecureToken: options.allow_insecure_token != 0
@@ -102,21 +102,20 @@ extension ClientHandle {
     private func copy(of request: boxretry_request) throws(Failure) -> RequestCopy {
         let method: UnsafePointer<CChar> = request.method ?? StaticString("GET").cString
         guard RequestChecks.isMethod(method) else { throw .invalidArgument("request", "method", "is no HTTP method") }
-        guard let url = request.url else { throw .invalidArgument("request", "url", "is NULL") }
-        var place = shim_url()
-        guard RequestChecks.isURL(url), shim_url_check(url, &place) else {
-            throw .invalidArgument("request", "url", "is no http or https URL")
-        }
+        let (url, place) = try checkedURL(request.url, "request")
         let list = try HeaderList(reading: request.headers, request.header_count, "request")
         if let problem = list.problem { throw .invalidArgument("request", "headers", problem) }
-        guard let headers = OwnedHeaders(copying: list) else { throw .outOfMemory }
+        guard let headers = OwnedHeaders.copy(of: list) else { throw .outOfMemory }
         if let key = request.idempotency_key { try idempotencyHeader.add(key, to: headers) }
-        let copy = RequestCopy(
-            method: method, url: url, place: place, headers: headers, body: try body(of: request),
-            isUnsafe: try request.checkedIsUnsafe())
-        guard let copy, let description = shim_allocate(MemoryLayout<boxretry_request>.size) else {
+        let isUnsafe = try request.checkedIsUnsafe()
+        let body = try body(of: request)
+        let copy = RequestCopy.make(
+            method: method, url: url, place: place, headers: headers, body: body, isUnsafe: isUnsafe)
+        guard let copy else {
+            body.free()
             throw .outOfMemory
         }
+        guard let description = shim_allocate(MemoryLayout<boxretry_request>.size) else { throw .outOfMemory }
         var seen = boxretry_request.defaults
         seen.method = copy.method
         seen.url = copy.url
@@ -149,17 +148,33 @@ extension ClientHandle {
     }
 }
 
+/// A URL that we can fetch, and what is known of the place that it leads to.
+func checkedURL(
+    _ url: UnsafePointer<CChar>?, _ argument: StaticString
+) throws(Failure) -> (UnsafePointer<CChar>, shim_url) {
+    guard let url else { throw .invalidArgument(argument, "url", "is NULL") }
+    var place = shim_url()
+    let result = RequestChecks.isURL(url) ? Int(shim_url_check(url, &place)) : SHIM_URL_BAD
+    guard result != SHIM_URL_NO_MEMORY else { throw .outOfMemory }
+    guard result == SHIM_URL_GOOD else { throw .invalidArgument(argument, "url", "is no http or https URL") }
+    return (url, place)
+}
+
 /// The name of the header that idempotency keys are sent in.
 final class IdempotencyHeader {
     private let name: UnsafeMutablePointer<CChar>
 
     /// NULL: the usual one.
-    init(_ name: UnsafePointer<CChar>?) throws(Failure) {
+    static func checked(_ name: UnsafePointer<CChar>?) throws(Failure) -> IdempotencyHeader {
         let name = name ?? StaticString("Idempotency-Key").cString
         guard RequestChecks.isHeaderName(name), !RequestChecks.isReservedHeader(name) else {
             throw .invalidArgument("options", "idempotency_key_header", "is no name of a header")
         }
-        self.name = try copied(name)
+        return IdempotencyHeader(try copied(name))
+    }
+
+    private init(_ name: UnsafeMutablePointer<CChar>) {
+        self.name = name
     }
 
     deinit {

@@ -147,10 +147,16 @@ private func progress(
     return { call, progress, before in
         let seen = boxretry_progress(
             struct_size: MemoryLayout<boxretry_progress>.size, attempt_number: call.attemptNumber, reserved: 0,
-            sent: progress.sent, send_total: progress.send_total, received: progress.received + before,
-            receive_total: progress.receive_total < 0 ? -1 : progress.receive_total + before)
+            sent: progress.sent, send_total: progress.send_total, received: saturated(progress.received, before),
+            receive_total: progress.receive_total < 0 ? -1 : saturated(progress.receive_total, before))
         withUnsafePointer(to: seen) { seen in called { callback(context, seen) } }
     }
+}
+
+/// A server may say that any number of bytes will follow.
+private func saturated(_ bytes: Int64, _ before: Int64) -> Int64 {
+    let (sum, overflow) = bytes.addingReportingOverflow(before)
+    return overflow ? .max : sum
 }
 
 extension BoxRetryOptions {

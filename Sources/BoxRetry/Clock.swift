@@ -35,7 +35,7 @@ private func checkedSeconds(_ seconds: Double) throws(Failure) {
 public func boxretry_clock_new_manual(_ out: UnsafeMutablePointer<OpaquePointer?>!) -> boxretry_error {
     answer { () throws(Failure) in
         let out = try required(out, "out")
-        guard let clock = SharedManualClock() else { throw .outOfMemory }
+        guard let clock = SharedManualClock.make() else { throw .outOfMemory }
         ClockHandle(clock).give(to: out)
     }
 }

@@ -19,7 +19,7 @@ final class QueueHandle: Handle, HandleClass {
 public func boxretry_queue_new(_ out: UnsafeMutablePointer<OpaquePointer?>!) -> boxretry_error {
     answer { () throws(Failure) in
         let out = try required(out, "out")
-        guard let queue = CompletionQueue() else { throw .exhausted }
+        guard let queue = CompletionQueue.make() else { throw .exhausted }
         QueueHandle(queue).give(to: out)
     }
 }
@@ -81,7 +81,7 @@ extension CancelHandle {
 public func boxretry_cancel_new(_ out: UnsafeMutablePointer<OpaquePointer?>!) -> boxretry_error {
     answer { () throws(Failure) in
         let out = try required(out, "out")
-        guard let cancelSwitch = CancelSwitch() else { throw .outOfMemory }
+        guard let cancelSwitch = CancelSwitch.make() else { throw .outOfMemory }
         CancelHandle(cancelSwitch).give(to: out)
     }
 }

@@ -44,7 +44,7 @@ extension BodySource {
         switch Int(source.kind) {
         case BOXRETRY_SOURCE_FILE:
             guard let path = source.path else { throw .invalidArgument("body_source", "path", "is NULL") }
-            guard let file = FileSource(path: path, offset: source.offset, length: source.length) else {
+            guard let file = FileSource.make(path: path, offset: source.offset, length: source.length) else {
                 throw .outOfMemory
             }
             return file
@@ -85,7 +85,7 @@ extension BodySource {
         guard source.part_count >= 1, source.part_count <= 1_000 else {
             throw .invalidArgument("body_source", "part_count", "must be from 1 to 1000")
         }
-        guard let multipart = MultipartSource(engine) else { throw .outOfMemory }
+        guard let multipart = MultipartSource.make(engine) else { throw .outOfMemory }
         for index in 0..<source.part_count { try multipart.add(parts[index], isBorrowed: isBorrowed) }
         return multipart
     }
@@ -132,7 +132,7 @@ extension BodySink {
             guard let path = sink.path, path.pointee != 0 else {
                 throw .invalidArgument("sink", "path", "is NULL or empty")
             }
-            guard let file = FileSink(path: path, isResumable: sink.is_resumable != 0) else { throw .outOfMemory }
+            guard let file = FileSink.make(path: path, isResumable: sink.is_resumable != 0) else { throw .outOfMemory }
             return file
         case BOXRETRY_SINK_CALLBACK: return try callback(sink)
         default: throw .invalidArgument("sink", "kind", "is no BOXRETRY_SINK_", is: Int64(sink.kind))

@@ -55,8 +55,8 @@ public func boxretry_token_source_new_endpoint(
         let clock = try TokenClock(behind: options.clock)
         let out = try required(out, "out")
         let context = EndpointContext(options)
-        let endpoint = try TokenEndpoint(options, context)
-        let source = TokenSource(provider: endpoint, settings: tokenSettings, clock: clock) { TokenHandle($0) }
+        let endpoint = try TokenEndpoint.checked(options, context)
+        let source = TokenSource.make(provider: endpoint, settings: tokenSettings, clock: clock) { TokenHandle($0) }
         guard let source else { throw .outOfMemory }
         context.contextFree = options.context_free
         TokenSourceHandle(source).give(to: out)
@@ -64,50 +64,33 @@ public func boxretry_token_source_new_endpoint(
 }
 
 extension TokenEndpoint {
-    fileprivate convenience init(
+    fileprivate static func checked(
         _ options: boxretry_token_endpoint_options, _ context: EndpointContext
-    ) throws(Failure) {
+    ) throws(Failure) -> TokenEndpoint {
+        let (url, place) = try checkedURL(options.url, "options")
         let headers = try HeaderList(reading: options.headers, options.header_count, "options")
         if let problem = headers.problem { throw .invalidArgument("options", "headers", problem) }
         var settings = Settings()
-        settings.form = try Self.form(options)
+        settings.form = try form(options)
         if let refreshToken = options.refresh_token {
-            settings.refreshToken = try SecretBytes(cString: refreshToken).orOutOfMemory()
+            settings.refreshToken = try SecretBytes.copy(of: refreshToken).orOutOfMemory()
         }
         settings.onRefreshToken = { context.hand($0) }
         try settings.call.set(timeouts: options.timeouts)
         settings.call.deadline = options.provider_timeout_ms
-        let engineSettings = try EngineSettings.transport(options)
-        let target: (url: UnsafePointer<CChar>, place: shim_url)
-        do throws(Failure) {
-            target = try Self.checkedURL(options, engineSettings)
-        } catch {
-            engineSettings.free()
-            throw error
-        }
-        settings.engine = engineSettings
-        settings.call.isDirect = options.allow_insecure == 0 && !target.place.has_tls
-        do throws(Engine.SetupFailure) {
-            try self.init(url: target.url, headers: headers, place: target.place, settings: settings)
-        } catch {
-            throw .setup(error)
-        }
-    }
-
-    private static func checkedURL(
-        _ options: boxretry_token_endpoint_options, _ engineSettings: EngineSettings
-    ) throws(Failure) -> (UnsafePointer<CChar>, shim_url) {
-        guard let url = options.url else { throw .invalidArgument("options", "url", "is NULL") }
-        var place = shim_url()
-        guard RequestChecks.isURL(url), shim_url_check(url, &place) else {
-            throw .invalidArgument("options", "url", "is no http or https URL")
-        }
-        guard options.allow_insecure != 0 || engineSettings.keepsSecrets(place) else {
+        settings.call.isDirect = options.allow_insecure == 0 && !place.has_tls
+        settings.engine = try EngineSettings.transport(options)
+        guard options.allow_insecure != 0 || settings.engine.keepsSecrets(place) else {
+            settings.engine.free()
             throw .invalidArgument(
                 "options", "url",
                 "is http to another machine or through a proxy, which allow_insecure alone lets through")
         }
-        return (url, place)
+        do throws(Engine.SetupFailure) {
+            return try make(url: url, headers: headers, place: place, settings: settings)
+        } catch {
+            throw .setup(error)
+        }
     }
 
     private static func form(_ options: boxretry_token_endpoint_options) throws(Failure) -> SecretForm {

@@ -102,7 +102,7 @@ public func boxretry_token_source_new(
         let clock = try TokenClock(behind: options.clock)
         let out = try required(out, "out")
         let provider = CallbackTokenProvider(callback, options.context)
-        let source = TokenSource(provider: provider, settings: settings, clock: clock) { TokenHandle($0) }
+        let source = TokenSource.make(provider: provider, settings: settings, clock: clock) { TokenHandle($0) }
         guard let source else { throw .outOfMemory }
         provider.contextFree = options.context_free
         TokenSourceHandle(source).give(to: out)
@@ -120,8 +120,8 @@ public func boxretry_token_source_new_fixed(
             throw .invalidArgument("token", "must be 1 to 16384 bytes, each in 0x21 to 0x7E")
         }
         let out = try required(out, "out")
-        guard let secret = SecretBytes(trimmed),
-            let source = TokenSource(fixed: secret, clock: .system(systemClock), makeItem: { TokenHandle($0) })
+        guard let secret = SecretBytes.copy(of: trimmed),
+            let source = TokenSource.make(fixed: secret, clock: .system(systemClock), makeItem: { TokenHandle($0) })
         else { throw .outOfMemory }
         TokenSourceHandle(source).give(to: out)
     }

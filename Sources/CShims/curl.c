@@ -25,10 +25,9 @@ static shim_transfer_callbacks transfer_callbacks;
 
 bool shim_curl_setup(const shim_transfer_callbacks *callbacks) {
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  static bool is_set_up, was_tried;
+  static bool is_set_up;
   pthread_mutex_lock(&mutex);
-  if (!was_tried) {
-    was_tried = true;
+  if (!is_set_up) { /* it may have been memory that was wanting, and that is there the next time */
     transfer_callbacks = *callbacks;
     is_set_up = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK &&
                 curl_version_info(CURLVERSION_NOW)->version_num >= 0x075700;
@@ -103,8 +102,9 @@ void shim_multi_free(shim_multi *multi) {
   free(multi);
 }
 
-bool shim_multi_add(shim_multi *multi, shim_easy *easy) {
-  return curl_multi_add_handle(multi->curl, easy->curl) == CURLM_OK;
+CURLcode shim_multi_add(shim_multi *multi, shim_easy *easy) {
+  const CURLMcode code = curl_multi_add_handle(multi->curl, easy->curl);
+  return code == CURLM_OK ? CURLE_OK : code == CURLM_OUT_OF_MEMORY ? CURLE_OUT_OF_MEMORY : CURLE_FAILED_INIT;
 }
 
 void shim_multi_remove(shim_multi *multi, shim_easy *easy) {
@@ -202,14 +202,18 @@ static int on_close_socket(void *user, curl_socket_t socket) {
 
 /* --- Easy: handles --- */
 
-#define SET(option, value) (ok = curl_easy_setopt(easy->curl, option, value) == CURLE_OK && ok)
+static void keep_first(CURLcode *failure, CURLcode code) {
+  if (*failure == CURLE_OK) *failure = code;
+}
+
+#define SET(option, value) keep_first(&failure, curl_easy_setopt(easy->curl, option, value))
 
 shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) {
   shim_easy *easy = malloc(sizeof *easy);
   if (!easy) return NULL;
   *easy = (shim_easy){.curl = curl_easy_init(), .multi = multi};
-  bool ok = easy->curl != NULL;
-  if (ok) {
+  CURLcode failure = easy->curl ? CURLE_OK : CURLE_FAILED_INIT;
+  if (easy->curl) {
     SET(CURLOPT_PRIVATE, easy);
     SET(CURLOPT_PREREQFUNCTION, on_may_send);
     SET(CURLOPT_PREREQDATA, easy);
@@ -245,7 +249,7 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
     if (settings->client_key_password) SET(CURLOPT_KEYPASSWD, settings->client_key_password);
     if (settings->unix_socket) SET(CURLOPT_UNIX_SOCKET_PATH, settings->unix_socket);
   }
-  if (ok) return easy;
+  if (failure == CURLE_OK) return easy;
   shim_easy_free(easy);
   return NULL;
 }
@@ -257,8 +261,8 @@ void shim_easy_free(shim_easy *easy) {
   free(easy);
 }
 
-bool shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *transfer) {
-  bool ok = true;
+CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *transfer) {
+  CURLcode failure = CURLE_OK;
   easy->transfer = transfer;
   SET(CURLOPT_URL, attempt->url);
   SET(CURLOPT_HTTPHEADER, attempt->headers);
@@ -298,7 +302,7 @@ bool shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *trans
   }
   /* A GET with a body says what it is. */
   if (attempt->body_kind != SHIM_BODY_NONE) SET(CURLOPT_CUSTOMREQUEST, attempt->method);
-  return ok;
+  return failure;
 }
 
 #undef SET
@@ -492,11 +496,18 @@ typedef struct url_origin {
   char *scheme, *host, *port;
 } url_origin;
 
-static bool read_origin(CURLU *parsed, url_origin *out) {
-  return curl_url_get(parsed, CURLUPART_SCHEME, &out->scheme, 0) == CURLUE_OK &&
-         (strcmp(out->scheme, "http") == 0 || strcmp(out->scheme, "https") == 0) &&
-         curl_url_get(parsed, CURLUPART_HOST, &out->host, 0) == CURLUE_OK &&
-         curl_url_get(parsed, CURLUPART_PORT, &out->port, CURLU_DEFAULT_PORT) == CURLUE_OK;
+/* `code`: of the last step on the way to a URL that we can fetch. */
+static int url_result(CURLUcode code) {
+  return code == CURLUE_OK ? SHIM_URL_GOOD : code == CURLUE_OUT_OF_MEMORY ? SHIM_URL_NO_MEMORY : SHIM_URL_BAD;
+}
+
+static CURLUcode read_origin(CURLU *parsed, url_origin *out) {
+  CURLUcode code = curl_url_get(parsed, CURLUPART_SCHEME, &out->scheme, 0);
+  if (code == CURLUE_OK && strcmp(out->scheme, "http") != 0 && strcmp(out->scheme, "https") != 0)
+    code = CURLUE_UNSUPPORTED_SCHEME;
+  if (code == CURLUE_OK) code = curl_url_get(parsed, CURLUPART_HOST, &out->host, 0);
+  if (code == CURLUE_OK) code = curl_url_get(parsed, CURLUPART_PORT, &out->port, CURLU_DEFAULT_PORT);
+  return code;
 }
 
 static void free_origin(url_origin *origin) {
@@ -505,19 +516,20 @@ static void free_origin(url_origin *origin) {
   curl_free(origin->port);
 }
 
-/* False: it is no URL that we can fetch. In any case `out` is to be freed. */
-static bool parse_origin(const char *url, url_origin *out) {
+/* SHIM_URL_…. In any case `out` is to be freed. */
+static int parse_origin(const char *url, url_origin *out) {
   CURLU *parsed = curl_url();
   *out = (url_origin){NULL, NULL, NULL};
-  const bool ok = parsed && curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK && read_origin(parsed, out);
+  CURLUcode code = parsed ? curl_url_set(parsed, CURLUPART_URL, url, 0) : CURLUE_OUT_OF_MEMORY;
+  if (code == CURLUE_OK) code = read_origin(parsed, out);
   curl_url_cleanup(parsed);
-  return ok;
+  return url_result(code);
 }
 
-bool shim_url_check(const char *url, shim_url *out) {
+int shim_url_check(const char *url, shim_url *out) {
   url_origin origin;
-  const bool ok = parse_origin(url, &origin);
-  if (ok) {
+  const int result = parse_origin(url, &origin);
+  if (result == SHIM_URL_GOOD) {
     const bool has_tls = strcmp(origin.scheme, "https") == 0;
     *out = (shim_url){.origin = hash(hash(0xCBF29CE484222325U, origin.host), origin.port),
                       .needs_lookup = !is_address(origin.host),
@@ -525,48 +537,59 @@ bool shim_url_check(const char *url, shim_url *out) {
                       .is_local = is_loopback(origin.host)};
   }
   free_origin(&origin);
-  return ok;
+  return result;
 }
 
-char *shim_url_follow(const char *url, const char *location) {
-  /* RFC 3986, 5.2.2: with nothing but a fragment it is the same document. libcurl would drop its last part. */
-  if (*location == '#') return strndup(url, strcspn(url, "#"));
-  if (*location == '\0') return NULL;
-  CURLU *parsed = curl_url();
+static CURLUcode follow(CURLU *parsed, const char *url, const char *location, char **followed) {
   url_origin origin = {NULL, NULL, NULL};
-  char *followed = NULL, *copy = NULL;
-  if (parsed && curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK &&
-      curl_url_set(parsed, CURLUPART_URL, location, CURLU_URLENCODE | CURLU_ALLOW_SPACE) == CURLUE_OK &&
-      read_origin(parsed, &origin) && curl_url_get(parsed, CURLUPART_URL, &followed, 0) == CURLUE_OK) {
-    copy = strdup(followed);
-  }
-  curl_free(followed);
+  CURLUcode code = parsed ? curl_url_set(parsed, CURLUPART_URL, url, 0) : CURLUE_OUT_OF_MEMORY;
+  if (code == CURLUE_OK) code = curl_url_set(parsed, CURLUPART_URL, location, CURLU_URLENCODE | CURLU_ALLOW_SPACE);
+  if (code == CURLUE_OK) code = read_origin(parsed, &origin);
+  if (code == CURLUE_OK) code = curl_url_get(parsed, CURLUPART_URL, followed, 0);
   free_origin(&origin);
-  curl_url_cleanup(parsed);
-  return copy;
+  return code;
 }
 
-char *shim_url_without_user(const char *url) {
+int shim_url_follow(const char *url, const char *location, char **out) {
+  *out = NULL;
+  if (*location == '\0') return SHIM_URL_BAD;
+  /* RFC 3986, 5.2.2: with nothing but a fragment it is the same document. libcurl would drop its last part. */
+  if (*location == '#') {
+    *out = strndup(url, strcspn(url, "#"));
+    return *out ? SHIM_URL_GOOD : SHIM_URL_NO_MEMORY;
+  }
+  CURLU *parsed = curl_url();
+  char *followed = NULL;
+  const int result = url_result(follow(parsed, url, location, &followed));
+  if (result == SHIM_URL_GOOD) *out = strdup(followed);
+  curl_free(followed);
+  curl_url_cleanup(parsed);
+  return result == SHIM_URL_GOOD && !*out ? SHIM_URL_NO_MEMORY : result;
+}
+
+bool shim_url_without_user(const char *url, char **out) {
+  *out = NULL;
   const char *host = strstr(url, "://");
-  if (!host) return NULL;
+  if (!host) return true;
   host += 3;
   const char *end = host + strcspn(host, "/?#"), *at = NULL;
   for (const char *c = host; c < end; c++)
     if (*c == '@') at = c;
-  if (!at) return NULL;
-  char *copy = malloc(strlen(url) + 1);
-  if (!copy) return NULL;
-  memcpy(copy, url, (size_t)(host - url));
-  strcpy(copy + (host - url), at + 1);
-  return copy;
+  if (!at) return true;
+  *out = malloc(strlen(url) + 1);
+  if (!*out) return false;
+  memcpy(*out, url, (size_t)(host - url));
+  strcpy(*out + (host - url), at + 1);
+  return true;
 }
 
-bool shim_url_same_origin(const char *url, const char *other) {
+int shim_url_same_origin(const char *url, const char *other, bool *is_same) {
   url_origin one, two;
-  const bool ok = parse_origin(url, &one), also_ok = parse_origin(other, &two);
-  const bool same = ok && also_ok && strcmp(one.scheme, two.scheme) == 0 && strcasecmp(one.host, two.host) == 0 &&
-                    strcmp(one.port, two.port) == 0;
+  const int result = parse_origin(url, &one), other_result = parse_origin(other, &two);
+  const bool are_good = result == SHIM_URL_GOOD && other_result == SHIM_URL_GOOD;
+  *is_same = are_good && strcmp(one.scheme, two.scheme) == 0 && strcasecmp(one.host, two.host) == 0 &&
+             strcmp(one.port, two.port) == 0;
   free_origin(&one);
   free_origin(&two);
-  return same;
+  return result == SHIM_URL_GOOD ? other_result : result;
 }

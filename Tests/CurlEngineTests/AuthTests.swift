@@ -231,7 +231,7 @@ private final class Tokens: TokenProvider {
     func makeSource() throws -> TokenSource {
         var settings = TokenSettings()
         settings.providerTimeout = .max
-        return try #require(TokenSource(provider: self, settings: settings, clock: .system(SystemClock())) { $0 })
+        return try #require(TokenSource.make(provider: self, settings: settings, clock: .system(SystemClock())) { $0 })
     }
 
     var mayBlock: Bool { false }

@@ -187,7 +187,7 @@ final class Scene {
             if let copy = code.withCString({ shim_copy_string($0) }) { settings.replayCodes.append(copy) }
         }
         if let secret = shim_copy_string("x-box-secret") { settings.secretHeaders.append(secret) }
-        engine = try Engine(settings: settings, clock: clock, transport: transport)
+        engine = try Engine.make(settings: settings, clock: clock, transport: transport)
         transport.engine = engine
     }
 
@@ -210,7 +210,7 @@ final class Scene {
         }
         let request = method.withCString { method in
             url.withCString { url in
-                RequestCopy(
+                RequestCopy.make(
                     method: method, url: url, place: shim_url(), headers: headers,
                     body: requestBody, isUnsafe: RequestSafety.byMethod.isUnsafe(method: method))
             }

@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test("F40, K1: a cancel in a wait ends the call at once, with one request") func cancelInWait() throws {
-        let cancel = try #require(CancelSwitch())
+        let cancel = try #require(CancelSwitch.make())
         let scene = try Scene(
             Script(events: [
                 (0, .head("HTTP/1.1 503 Busy\r\n")), (0, .head("Retry-After: 60\r\n\r\n")), (0, .end(.response)),
@@ -82,7 +82,7 @@ import Testing
 
     @Test("F41, K2: a cancel in flight ends the call, is no exception, and is not retried") func cancelInFlight() throws
     {
-        let cancel = try #require(CancelSwitch())
+        let cancel = try #require(CancelSwitch.make())
         let scene = try Scene(Script(events: [(0.1, .run { cancel.trigger() })]))
         let result = try scene.perform(cancelSwitch: cancel)
         #expect(result.ending == .cancelled)
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test("F42, K1: a cancel before the call, after it, and a thousand times: one ending") func cancelOften() throws {
-        let cancel = try #require(CancelSwitch())
+        let cancel = try #require(CancelSwitch.make())
         for _ in 0..<1_000 { cancel.trigger() }
         let scene = try Scene(.status(200))
         #expect(try scene.perform(cancelSwitch: cancel).ending == .cancelled)

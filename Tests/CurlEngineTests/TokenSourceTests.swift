@@ -34,7 +34,7 @@ private final class HeldRequests: TokenProvider {
     init() throws {
         var settings = TokenSettings()
         settings.providerTimeout = .max
-        let source = TokenSource(provider: provider, settings: settings, clock: .system(SystemClock())) { $0 }
+        let source = TokenSource.make(provider: provider, settings: settings, clock: .system(SystemClock())) { $0 }
         self.source = try #require(source)
     }
 
@@ -95,7 +95,7 @@ private final class HeldRequests: TokenProvider {
 
     @Test("T9: a switch ends the wait; one that was triggered before lets nobody ask") func cancelSwitch() throws {
         let told = Told()
-        let cancelSwitch = try #require(CancelSwitch())
+        let cancelSwitch = try #require(CancelSwitch.make())
         #expect(source.token(for: told.waiter(source, cancelSwitch)) == nil)
         cancelSwitch.trigger()
         #expect(told.results == ["cancelled"])
@@ -135,13 +135,13 @@ private final class HeldRequests: TokenProvider {
     }
 
     @Test("T5: retries come on the source's thread, and waits can be seen on a manual clock") func retries() throws {
-        let clock = try #require(SharedManualClock())
+        let clock = try #require(SharedManualClock.make())
         var settings = TokenSettings()
         settings.providerTimeout = .max
         settings.retryPolicy.jitterRatio = 0
         let source = try #require(
-            TokenSource(provider: provider, settings: settings, clock: .manual(clock)) { $0 })
-        let told = try #require(Waiter())
+            TokenSource.make(provider: provider, settings: settings, clock: .manual(clock)) { $0 })
+        let told = try #require(Waiter.make())
         let waiter = TokenWaiter(source: source, cancelSwitch: nil, delivery: .thread(told))
         _ = source.token(for: waiter)
         for (index, wait) in [1.0, 2].enumerated() {

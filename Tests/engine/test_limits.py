@@ -6,7 +6,7 @@ import functools
 import threading
 
 from boxretry import Client
-from calls import Background, once, quick
+from calls import Background, eventually, once, quick
 from fault_server import FaultServer, pattern
 from programs import run
 
@@ -137,3 +137,14 @@ def test_running_out_of_threads(server: FaultServer) -> None:
     print(results)
     """
     assert run(program, server.url("/seq/200", id=server.new_id())) == "[200, 'ExhaustedError', 200]\n"
+
+
+def test_ten_thousand_calls_are_freed_at_once(server: FaultServer) -> None:
+    """K5. Given them, under way and waiting for their turn, then each has its one end, and the client works afterwards."""
+    with Client(once()) as client:
+        url = server.url("/seq/stall", id="freed", quiet="")
+        calls = [client.submit("GET", url) for _ in range(10_000)]
+        del calls
+        eventually(lambda: client.stats().calls_ended == 10_000)
+        assert client.get(server.url("/seq/200", id=server.new_id())).status == 200
+        assert client.stats().calls_ended == 10_001

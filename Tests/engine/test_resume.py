@@ -45,6 +45,16 @@ def test_a_download_goes_on_where_it_broke_off(tmp_path: Path) -> None:
     assert (told[-1].received, told[-1].receive_total) == (len(FILE), len(FILE))
 
 
+def test_a_rest_that_is_said_to_be_as_long_as_a_number_can_be(tmp_path: Path) -> None:
+    """Given a server that says so, then the progress that is told ends there, and the host goes on."""
+    endless = Answer(FILE, breaks_at=50_000, headers={"Content-Length": str(2**63 - 1)})
+    told: list[Progress] = []
+    with RangeServer([BROKEN, endless, Answer(FILE)]) as server:
+        download(server, tmp_path, on_progress=told.append)
+    assert content(tmp_path) == FILE
+    assert 2**63 - 1 in [progress.receive_total for progress in told]
+
+
 def test_it_is_off_by_default(tmp_path: Path) -> None:
     with RangeServer([BROKEN, Answer(FILE)]) as server:
         response = download(server, tmp_path, resume=False)

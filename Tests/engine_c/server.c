@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* strcasestr */
 #include "server.h"
 
 #include <arpa/inet.h>
@@ -13,22 +14,27 @@
 
 enum { MAXIMUM_DESCRIPTORS = 4096, REQUEST_SIZE = 2048 };
 
-/* What has been read of a connection's next request, by descriptor. */
+/* What has been read of a connection's next request, by descriptor. Of a body that is there only as much is kept as came
+ * with the head, until the next bytes come. */
 typedef struct connection {
   size_t length;
+  size_t skipped; /* bytes of the body that are gone already */
   char text[REQUEST_SIZE + 1];
 } connection;
 
 static connection *connections[MAXIMUM_DESCRIPTORS];
 static int listener, events, stop_pipe[2];
 static pthread_t thread;
-static unsigned flaky_requests;
+static unsigned flaky_requests, cut_requests;
 
 #define HELLO "Content-Type: text/plain\r\nContent-Length: 6\r\n\r\nhello\n"
 #define MISSING "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
 #define TOKEN                                                                                                          \
   "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 45\r\n\r\n"                                                 \
   "{\"access_token\":\"secret\",\"expires_in\":\"3600\"}"
+#define REJECTED "HTTP/1.1 401 Unauthorized\r\nContent-Length: 24\r\n\r\n{\"code\":\"token_expired\"}"
+#define MOVED "HTTP/1.1 307 Temporary Redirect\r\nLocation: /\r\nContent-Length: 0\r\n\r\n"
+#define CUT "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 12\r\n\r\nhello\n"
 #define BUSY "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Length: 5\r\n\r\nbusy\n"
 
 static void fail(const char *what) {
@@ -44,6 +50,9 @@ static void watch(int descriptor) {
 static void hang_up(int descriptor) {
   free(connections[descriptor]);
   connections[descriptor] = NULL;
+  /* A child of fork() may have it, too: to close it would neither end the connection nor take it out of epoll. */
+  epoll_ctl(events, EPOLL_CTL_DEL, descriptor, NULL);
+  shutdown(descriptor, SHUT_RDWR);
   close(descriptor);
 }
 
@@ -59,8 +68,18 @@ static bool answer(int descriptor, const connection *peer) {
   if (asks_for(peer, "/broken")) return false;
   if (asks_for(peer, "/token")) response = TOKEN;
   if (asks_for(peer, "/missing")) response = MISSING;
+  if (asks_for(peer, "/rejected")) response = REJECTED;
+  if (asks_for(peer, "/moved")) response = MOVED;
+  const bool is_cut = asks_for(peer, "/cut") && cut_requests++ % 2 == 0;
+  if (is_cut) response = CUT;
   if (asks_for(peer, "/busy") || (asks_for(peer, "/flaky") && flaky_requests++ % 2 == 0)) response = BUSY;
-  return send(descriptor, response, strlen(response), MSG_NOSIGNAL) == (ssize_t)strlen(response);
+  return send(descriptor, response, strlen(response), MSG_NOSIGNAL) == (ssize_t)strlen(response) && !is_cut;
+}
+
+/* Of a request, by its head, which ends in an empty line. */
+static size_t body_length(const char *head) {
+  const char *field = strcasestr(head, "\r\nContent-Length:"), *end = strstr(head, "\r\n\r\n");
+  return field && field < end ? strtoul(field + strlen("\r\nContent-Length:"), NULL, 10) : 0;
 }
 
 /* Reads what there is, and answers each request that is complete. False: the connection is to end. */
@@ -70,10 +89,18 @@ static bool serve(int descriptor, connection *peer) {
   peer->length += (size_t)count;
   peer->text[peer->length] = '\0';
   for (char *end; (end = strstr(peer->text, "\r\n\r\n")) != NULL;) {
+    const size_t head = (size_t)(end + 4 - peer->text), body = peer->length - head;
+    const size_t missing = body_length(peer->text) - peer->skipped;
+    if (body < missing) {
+      peer->skipped += body;
+      peer->length = head;
+      return true;
+    }
     if (!answer(descriptor, peer)) return false;
-    end += 4;
-    peer->length = strlen(end);
-    memmove(peer->text, end, peer->length + 1);
+    peer->length = body - missing;
+    peer->skipped = 0;
+    memmove(peer->text, peer->text + head + missing, peer->length);
+    peer->text[peer->length] = '\0';
   }
   return peer->length < REQUEST_SIZE;
 }

@@ -9,6 +9,10 @@
  *     /busy      503, with Retry-After: 0
  *     /flaky     503 and 200 in turn, over all connections
  *     /missing   404
+ *     /rejected  401, with the code token_expired
+ *     /moved     307, to /
+ *     /cut       200 with an ETag, which breaks off in the middle of its body, and 200 in turn, over all connections
+ *     /token     200, and an access token, with which the connection ends
  *     /broken    closes the connection without a word
  *     all else   200, and "hello"
  */

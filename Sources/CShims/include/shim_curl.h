@@ -23,7 +23,8 @@ typedef struct shim_easy shim_easy; /* see below */
 shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, void *loop); /* NULL: out of memory */
 void shim_multi_free(shim_multi *multi);                                       /* all transfers have been removed */
 
-bool shim_multi_add(shim_multi *multi, shim_easy *easy);
+/* CURLE_OK; CURLE_OUT_OF_MEMORY; else it cannot be added. */
+CURLcode shim_multi_add(shim_multi *multi, shim_easy *easy);
 void shim_multi_remove(shim_multi *multi, shim_easy *easy);
 
 /* Tell libcurl that a socket is ready (SHIM_…), or that the time is up; it then calls back. */
@@ -100,8 +101,8 @@ typedef struct shim_attempt {
   bool large;          /* the bodies are worth large buffers */
 } shim_attempt;
 
-/* Prepares a handle for an attempt. False: out of memory, or an option that this libcurl lacks. */
-bool shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *transfer);
+/* Prepares a handle for an attempt. CURLE_OK; CURLE_OUT_OF_MEMORY; else it is an option that this libcurl lacks. */
+CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *transfer);
 
 /* The transfer is over: nobody is told of anything any more. */
 void shim_easy_forget(shim_easy *easy);
@@ -156,19 +157,22 @@ typedef struct shim_url {
   bool is_local;     /* a loopback address, or a name of one: this very machine */
 } shim_url;
 
-/* Whether a URL is one that we can fetch: http or https, with a host. */
-bool shim_url_check(const char *url, shim_url *out);
+/* What is said of a URL: it is one that we can fetch (http or https, with a host), it is not, or there is no memory. */
+enum { SHIM_URL_GOOD, SHIM_URL_BAD, SHIM_URL_NO_MEMORY };
 
-/* Where a redirect leads from a URL, to be freed with shim_free; NULL if that is no URL that we can fetch. */
-char *shim_url_follow(const char *url, const char *location);
+/* SHIM_URL_… */
+int shim_url_check(const char *url, shim_url *out);
 
-/* A URL without the user and password in it, to be freed with shim_free; NULL if there are none. */
-char *shim_url_without_user(const char *url);
+/* Where a redirect leads from a URL, to be freed with shim_free. SHIM_URL_… */
+int shim_url_follow(const char *url, const char *location, char **out);
 
-/* Whether two URLs have the same scheme, host and port. */
-bool shim_url_same_origin(const char *url, const char *other);
+/* A URL without the user and password in it, to be freed with shim_free; NULL if there are none. False: out of memory. */
+bool shim_url_without_user(const char *url, char **out);
 
-/* Before the first transfer; only the first call counts. False if libcurl is too old or cannot be set up. */
+/* Whether two URLs have the same scheme, host and port. SHIM_URL_… */
+int shim_url_same_origin(const char *url, const char *other, bool *is_same);
+
+/* Before the first transfer; once it has worked, further calls do nothing. False if libcurl is too old or cannot be set up. */
 bool shim_curl_setup(const shim_transfer_callbacks *callbacks);
 
 #endif

@@ -7,17 +7,21 @@ public final class SecretBytes {
     public let count: Int
 
     /// Nil if there is no memory. `fill` gets room for exactly `count` bytes.
-    public init?(count: Int, fill: (UnsafeMutablePointer<UInt8>) -> Void) {
+    public static func make(count: Int, fill: (UnsafeMutablePointer<UInt8>) -> Void) -> SecretBytes? {
         guard let memory = shim_allocate(count + 1) else { return nil }
         let bytes = memory.bindMemory(to: UInt8.self, capacity: count + 1)
         fill(bytes)
         bytes[count] = 0
-        start = UnsafeRawPointer(memory).assumingMemoryBound(to: CChar.self)
+        return SecretBytes(UnsafeRawPointer(memory).assumingMemoryBound(to: CChar.self), count)
+    }
+
+    private init(_ start: UnsafePointer<CChar>, _ count: Int) {
+        self.start = start
         self.count = count
     }
 
-    public convenience init?(_ bytes: UnsafeRawBufferPointer) {
-        self.init(count: bytes.count) { target in
+    public static func copy(of bytes: UnsafeRawBufferPointer) -> SecretBytes? {
+        make(count: bytes.count) { target in
             for index in bytes.indices { target[index] = bytes[index] }
         }
     }

@@ -9,14 +9,14 @@ public struct SecretForm {
 
     /// False if there is no memory.
     public mutating func append(_ name: UnsafePointer<CChar>, _ value: UnsafePointer<CChar>) -> Bool {
-        guard let name = SecretBytes(cString: name), let value = SecretBytes(cString: value) else { return false }
+        guard let name = SecretBytes.copy(of: name), let value = SecretBytes.copy(of: value) else { return false }
         fields.append((name, value))
         return true
     }
 
     public mutating func append(_ name: StaticString, _ value: SecretBytes) -> Bool {
         let bytes = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-        guard let name = SecretBytes(bytes) else { return false }
+        guard let name = SecretBytes.copy(of: bytes) else { return false }
         fields.append((name, value))
         return true
     }
@@ -25,7 +25,7 @@ public struct SecretForm {
     public func encoded() -> SecretBytes? {
         var count = 0
         forEachByte { _ in count += 1 }
-        return SecretBytes(count: count) { target in
+        return SecretBytes.make(count: count) { target in
             var index = 0
             forEachByte { byte in
                 target[index] = byte
@@ -45,12 +45,12 @@ public struct SecretForm {
 }
 
 extension SecretBytes {
-    public convenience init?(cString: UnsafePointer<CChar>) {
-        self.init(UnsafeRawBufferPointer(start: cString, count: shim_length(cString)))
+    public static func copy(of cString: UnsafePointer<CChar>) -> SecretBytes? {
+        copy(of: UnsafeRawBufferPointer(start: cString, count: shim_length(cString)))
     }
 
-    convenience init?(_ string: JSONString) {
-        self.init(count: string.count) { target in
+    static func copy(of string: JSONString) -> SecretBytes? {
+        make(count: string.count) { target in
             var index = 0
             string.forEachByte { byte in
                 target[index] = byte

@@ -27,26 +27,33 @@ public final class TokenEndpoint: TokenProvider {
     private let monitor: OpaquePointer
     private var refreshToken: SecretBytes?
 
-    /// `url` and `headers` have been checked, and are copied.
-    public init(
+    /// `url` and `headers` have been checked, and are copied. The settings' own are taken over, also if it fails.
+    public static func make(
         url: UnsafePointer<CChar>, headers: HeaderList, place: shim_url, settings: Settings
-    ) throws(Engine.SetupFailure) {
-        guard let headers = Self.withOwnHeaders(headers) else { throw .outOfMemory }
-        let blank = RequestCopy(
-            method: StaticString("POST").cString, url: url, place: place, headers: headers, body: .none, isUnsafe: true)
-        guard let blank, let monitor = shim_monitor_new() else { throw .outOfMemory }
+    ) throws(Engine.SetupFailure) -> TokenEndpoint {
+        let blank = withOwnHeaders(headers).flatMap {
+            RequestCopy.make(
+                method: StaticString("POST").cString, url: url, place: place, headers: $0, body: .none, isUnsafe: true)
+        }
+        guard let blank else {
+            settings.engine.free()
+            throw .outOfMemory
+        }
         var engineSettings = settings.engine
         // One call at a time, and one that is late.
         engineSettings.maxTransfers = 2
-        do {
-            engine = try Engine(settings: engineSettings, clock: SystemClock())
-        } catch {
-            shim_monitor_free(monitor)
-            throw error
-        }
+        let engine = try Engine.make(settings: engineSettings, clock: SystemClock())
+        guard let monitor = shim_monitor_new() else { throw .outOfMemory }
+        return TokenEndpoint(blank, place, settings, engine, monitor)
+    }
+
+    private init(
+        _ blank: RequestCopy, _ place: shim_url, _ settings: Settings, _ engine: Engine, _ monitor: OpaquePointer
+    ) {
         self.blank = blank
         self.place = place
         self.settings = settings
+        self.engine = engine
         self.monitor = monitor
         refreshToken = settings.refreshToken
         var once = BoxRetryOptions()
@@ -57,7 +64,7 @@ public final class TokenEndpoint: TokenProvider {
 
     /// Nil if there is no memory.
     private static func withOwnHeaders(_ list: HeaderList) -> OwnedHeaders? {
-        guard let headers = OwnedHeaders(copying: list) else { return nil }
+        guard let headers = OwnedHeaders.copy(of: list) else { return nil }
         let own: [(StaticString, StaticString)] = [
             ("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json"),
         ]
@@ -79,8 +86,8 @@ public final class TokenEndpoint: TokenProvider {
         guard let body = makeBody(), let bytes = shim_copy_bytes(body.bytes.baseAddress, body.count) else {
             return fail(request, "there is no memory for the request")
         }
-        guard let headers = OwnedHeaders(copying: blank.headers),
-            let copy = RequestCopy(
+        guard let headers = OwnedHeaders.copy(of: blank.headers),
+            let copy = RequestCopy.make(
                 method: blank.method, url: blank.url, place: place, headers: headers,
                 body: .memory(bytes, count: body.count, isCopy: true), isUnsafe: true)
         else {
@@ -127,25 +134,31 @@ public final class TokenEndpoint: TokenProvider {
         case .failure(let text, let isRetryable): _ = request.fail(.failed(text), isRetryable: isRetryable)
         case .token(let token, let life, let refreshToken):
             // First of all: the old one may have been used up, even if nobody waits for the new token any more.
-            if let refreshToken { rotate(refreshToken) }
+            if let refreshToken, !rotate(refreshToken) {
+                return fail(request, "there is no memory for the refresh token, which is lost")
+            }
             guard let token else {
                 _ = request.succeed(UnsafeRawBufferPointer(start: nil, count: 0), life: life)
                 return
             }
-            guard let secret = SecretBytes(token), request.succeed(secret.bytes, life: life) != .outOfMemory else {
+            guard let secret = SecretBytes.copy(of: token), request.succeed(secret.bytes, life: life) != .outOfMemory
+            else {
                 return fail(request, "there is no memory for the token")
             }
         }
     }
 
-    private func rotate(_ string: JSONString) {
-        guard let new = SecretBytes(string), new.count > 0 else { return }
+    /// False if there is no memory.
+    private func rotate(_ string: JSONString) -> Bool {
+        guard let new = SecretBytes.copy(of: string) else { return false }
+        guard new.count > 0 else { return true }
         let isRotated = locked {
             guard let old = refreshToken, !old.equals(new.bytes) else { return false }
             refreshToken = new
             return true
         }
         if isRotated { settings.onRefreshToken?(new) }
+        return true
     }
 
     private func fail(_ request: TokenRequest, _ text: StaticString, isRetryable: Bool = false) {

@@ -20,7 +20,7 @@ public final class TokenRequest {
     /// The bytes are copied; what cannot be a token is judged by T6.
     public func succeed(_ bytes: UnsafeRawBufferPointer, life: Double) -> Taken {
         guard let trimmed = TokenText.trimmed(bytes) else { return taken(source.answered(call, nil, life: life)) }
-        guard let token = SecretBytes(trimmed) else { return .outOfMemory }
+        guard let token = SecretBytes.copy(of: trimmed) else { return .outOfMemory }
         return taken(source.answered(call, token, life: life))
     }
 

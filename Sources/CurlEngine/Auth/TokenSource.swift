@@ -23,27 +23,30 @@ public final class TokenSource {
     private var outbox: [(TokenWaiter, TokenResult)] = []
 
     /// Nil if there is no memory.
-    public convenience init?(
+    public static func make(
         provider: any TokenProvider, settings: TokenSettings, clock: TokenClock,
         makeItem: @escaping (AccessToken) -> AnyObject
-    ) {
+    ) -> TokenSource? {
         let machine = Machine(settings: settings, random: SplitMix64(state: shim_next_random_state()))
-        self.init(machine, provider: provider, clock: clock, makeItem: makeItem)
+        return shim_monitor_new().map {
+            TokenSource($0, machine, provider: provider, clock: clock, makeItem: makeItem)
+        }
     }
 
     /// With a token that is never renewed.
-    public convenience init?(
+    public static func make(
         fixed token: SecretBytes, clock: TokenClock, makeItem: @escaping (AccessToken) -> AnyObject
-    ) {
+    ) -> TokenSource? {
         let machine = Machine(fixed: token, settings: TokenSettings(), at: clock.moment)
-        self.init(machine, provider: NoTokenProvider(), clock: clock, makeItem: makeItem)
+        return shim_monitor_new().map {
+            TokenSource($0, machine, provider: NoTokenProvider(), clock: clock, makeItem: makeItem)
+        }
     }
 
-    private init?(
-        _ machine: Machine, provider: any TokenProvider, clock: TokenClock,
+    private init(
+        _ monitor: OpaquePointer, _ machine: Machine, provider: any TokenProvider, clock: TokenClock,
         makeItem: @escaping (AccessToken) -> AnyObject
     ) {
-        guard let monitor = shim_monitor_new() else { return nil }
         self.monitor = monitor
         self.machine = machine
         self.provider = provider
@@ -102,7 +105,7 @@ public final class TokenSource {
 
     /// The token; waits for it until that time of CLOCK_MONOTONIC, in nanoseconds, has come.
     public func get(until limit: Int64, cancelSwitch: CancelSwitch?) -> TokenResult {
-        guard let told = Waiter() else { return .failure(.outOfMemory) }
+        guard let told = Waiter.make() else { return .failure(.outOfMemory) }
         let waiter = TokenWaiter(source: self, cancelSwitch: cancelSwitch, delivery: .thread(told))
         if let result = token(for: waiter) { return result }
         if !told.wait(until: limit) {
@@ -183,14 +186,15 @@ public final class TokenSource {
     private func update(_ event: (inout Machine, TokenMoment) -> [Machine.Action]) {
         let moment = clock.moment
         shim_monitor_lock(monitor)
-        let actions = event(&machine, moment)
-        settle(at: moment)
+        var actions = event(&machine, moment)
+        actions += settle(at: moment)
         shim_monitor_unlock(monitor)
         perform(actions)
     }
 
-    /// With the lock held: shows the readers what there is now, and sees to it that the timer is waited for.
-    private func settle(at moment: TokenMoment) {
+    /// With the lock held: shows the readers what there is now, and sees to it that the timer is waited for. What is to be
+    /// done if nobody can wait for it.
+    private func settle(at moment: TokenMoment) -> [Machine.Action] {
         if let held = machine.current, clock.isSystem,
             machine.readableUntil.nanoseconds >= moment.boottime.nanoseconds + TokenShelf.leastTime
         {
@@ -199,8 +203,9 @@ public final class TokenSource {
         } else {
             shelf.clear()
         }
-        if machine.nextTimer != nil || !outbox.isEmpty { startThread() }
+        if machine.nextTimer != nil, !startThread() { return machine.couldNotWait(at: moment) }
         if hasThread { shim_monitor_wake_all(monitor) }
+        return []
     }
 
     private func perform(_ actions: [Machine.Action]) {
@@ -247,8 +252,7 @@ public final class TokenSource {
         return true
     }
 
-    /// With the lock held. False if no thread can be had: then nothing that takes too long is ended.
-    @discardableResult
+    /// With the lock held. False if no thread can be had: then a call of the provider that takes too long is not ended.
     private func startThread() -> Bool {
         if hasThread { return true }
         let context = Unmanaged.passRetained(self)

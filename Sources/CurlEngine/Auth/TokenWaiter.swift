@@ -7,6 +7,8 @@ public final class TokenWaiter {
     let delivery: Delivery
     /// Ends the wait.
     let cancelSwitch: CancelSwitch?
+    /// Where it stands among the waiters of its switch; guarded by the switch's lock.
+    var placeAtSwitch = 0
     /// By which the waiter leaves; 0 until it waits. Guarded by the source's lock.
     var ticket: UInt64 = 0
     /// Written before the waiter is told.

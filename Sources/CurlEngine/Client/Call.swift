@@ -41,7 +41,7 @@ public final class Call: TimerEntry {
     var isAskingEarly = false
     var endWhileAsking: (result: CallMachine.AttemptResult, code: Int32, at: Int64)?
     /// What the last attempt brought; the body only if its transfer is gone, and it may yet be wanted.
-    private(set) var received = (head: ResponseHead(shim_buffer()), body: shim_buffer())
+    private(set) var received = (head: ResponseHead(), body: shim_buffer())
     private var hasKeptResponse = false
     private var isKeptBodyCutOff = false
     var records: [AttemptRecord] = []
@@ -53,6 +53,10 @@ public final class Call: TimerEntry {
 
     /// Where it stands among the engine's active calls; -1 if it does not.
     var activeIndex = -1
+    /// Where it stands among those that wait for their turn.
+    var placeInLine = 0
+    /// Where it stands among the calls of its switch; guarded by the switch's lock.
+    var placeAtSwitch = 0
 
     /// What C has of this call, and whether nobody has been given it yet: it is for whoever takes it from the queue.
     public var handle: UnsafeMutableRawPointer?
@@ -110,10 +114,14 @@ public final class Call: TimerEntry {
         download?.forget()
     }
 
-    /// Keeps the head that an attempt brought, in place of what the one before brought.
-    func keepHead(_ transfer: Transfer) {
+    /// Keeps the head that an attempt brought, if there is a whole one that has not been kept yet, in place of what the
+    /// attempt before brought. False if there is no memory.
+    func keepHead(_ transfer: Transfer) -> Bool {
+        guard transfer.isHeadWhole, transfer.holdsHead else { return true }
+        guard let head = ResponseHead(transfer.takeHead()) else { return false }
         freeReceived()
-        received.head = ResponseHead(transfer.takeHead())
+        received.head = head
+        return true
     }
 
     /// Keeps a response whose transfer is about to go, in case that there will be no other.
@@ -140,7 +148,7 @@ public final class Call: TimerEntry {
         // Only what ended in a response, or in a callback that was asked about one, has one to show. Else what the last
         // attempt brought stays here: a strategy may be looking at it on another thread.
         let hasResponse = ending == .response || ending == .callbackFailed || ending == .token && hasKeptResponse
-        var brought = (head: ResponseHead(shim_buffer()), body: shim_buffer())
+        var brought = (head: ResponseHead(), body: shim_buffer())
         if hasResponse {
             swap(&brought, &received)
             if let transfer { brought.body = transfer.takeBody() }

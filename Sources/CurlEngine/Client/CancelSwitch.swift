@@ -9,8 +9,11 @@ public final class CancelSwitch {
     private var triggered = false
 
     /// Nil if there is no memory.
-    public init?() {
-        guard let monitor = shim_monitor_new() else { return nil }
+    public static func make() -> CancelSwitch? {
+        shim_monitor_new().map { CancelSwitch($0) }
+    }
+
+    private init(_ monitor: OpaquePointer) {
         self.monitor = monitor
     }
 
@@ -39,15 +42,20 @@ public final class CancelSwitch {
     func add(_ call: Call) {
         shim_monitor_lock(monitor)
         let isTooLate = triggered
-        if !isTooLate { calls.append(call) }
+        if !isTooLate {
+            call.placeAtSwitch = calls.count
+            calls.append(call)
+        }
         shim_monitor_unlock(monitor)
         if isTooLate { call.engine.cancel(call) }
     }
 
     func remove(_ call: Call) {
         shim_monitor_lock(monitor)
-        if let index = calls.firstIndex(where: { $0 === call }) {
-            calls.swapAt(index, calls.count - 1)
+        let place = call.placeAtSwitch
+        if place < calls.count, calls[place] === call {
+            calls.swapAt(place, calls.count - 1)
+            calls[place].placeAtSwitch = place
             calls.removeLast()
         }
         shim_monitor_unlock(monitor)
@@ -56,14 +64,19 @@ public final class CancelSwitch {
     /// From now on, the switch ends the wait of this waiter; if it has been triggered, that is for the waiter to see.
     func add(_ waiter: TokenWaiter) {
         shim_monitor_lock(monitor)
-        if !triggered { waiters.append(waiter) }
+        if !triggered {
+            waiter.placeAtSwitch = waiters.count
+            waiters.append(waiter)
+        }
         shim_monitor_unlock(monitor)
     }
 
     func remove(_ waiter: TokenWaiter) {
         shim_monitor_lock(monitor)
-        if let index = waiters.firstIndex(where: { $0 === waiter }) {
-            waiters.swapAt(index, waiters.count - 1)
+        let place = waiter.placeAtSwitch
+        if place < waiters.count, waiters[place] === waiter {
+            waiters.swapAt(place, waiters.count - 1)
+            waiters[place].placeAtSwitch = place
             waiters.removeLast()
         }
         shim_monitor_unlock(monitor)

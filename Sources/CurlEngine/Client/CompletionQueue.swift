@@ -18,13 +18,17 @@ public final class CompletionQueue {
     private var engine: Engine?
 
     /// Nil if there is no memory, or no descriptor.
-    public init?() {
+    public static func make() -> CompletionQueue? {
         let eventfd = shim_eventfd_new()
         guard eventfd >= 0 else { return nil }
         guard let monitor = shim_monitor_new() else {
             shim_close(eventfd)
             return nil
         }
+        return CompletionQueue(monitor, eventfd)
+    }
+
+    private init(_ monitor: OpaquePointer, _ eventfd: Int32) {
         self.monitor = monitor
         self.eventfd = eventfd
     }

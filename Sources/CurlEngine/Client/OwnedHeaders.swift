@@ -11,11 +11,11 @@ public final class OwnedHeaders {
     public init() {}
 
     /// Nil if there is no memory.
-    public convenience init?(copying list: HeaderList) {
-        self.init()
+    public static func copy(of list: HeaderList) -> OwnedHeaders? {
+        let headers = OwnedHeaders()
         var isComplete = true
-        list.forEach { name, value in isComplete = isComplete && append(name, value) }
-        guard isComplete else { return nil }
+        list.forEach { name, value in isComplete = isComplete && headers.append(name, value) }
+        return isComplete ? headers : nil
     }
 
     deinit {

@@ -19,23 +19,35 @@ public final class RequestCopy {
         /// Freed with the request, if it is a copy.
         case memory(UnsafeRawPointer, count: Int, isCopy: Bool)
         case stream(BodySource)
+
+        /// For a body of which no request has come.
+        public func free() {
+            if case .memory(let bytes, _, isCopy: true) = self { shim_free(UnsafeMutableRawPointer(mutating: bytes)) }
+        }
     }
 
     /// Nil if there is no memory: then the body is still the caller's. All parts have been checked.
-    public init?(
+    public static func make(
         method: UnsafePointer<CChar>, url: UnsafePointer<CChar>, place: shim_url, headers: OwnedHeaders, body: Body,
         isUnsafe: Bool
-    ) {
+    ) -> RequestCopy? {
         var hasBody = false
         if case .none = body {} else { hasBody = true }
-        guard let target = Target(method: method, url: url, place: place, hasBody: hasBody, isForeign: false),
-            let lines = Self.lines(headers, to: target, body)
+        guard let target = Target.make(method: method, url: url, place: place, hasBody: hasBody, isForeign: false),
+            let lines = lines(headers, to: target, body)
         else { return nil }
+        return RequestCopy(target, headers, lines, body, isUnsafe: isUnsafe)
+    }
+
+    private init(
+        _ target: Target, _ headers: OwnedHeaders, _ lines: UnsafeMutablePointer<curl_slist>, _ body: Body,
+        isUnsafe: Bool
+    ) {
         self.target = target
         ownLines = lines
         ownHeaders = headers
         self.body = body
-        isIdempotent = RequestChecks.isIdempotent(method: method)
+        isIdempotent = RequestChecks.isIdempotent(method: target.method)
         self.isUnsafe = isUnsafe
     }
 
@@ -55,7 +67,7 @@ public final class RequestCopy {
 
     deinit {
         curl_slist_free_all(ownLines)
-        if case .memory(let bytes, _, isCopy: true) = body { shim_free(UnsafeMutableRawPointer(mutating: bytes)) }
+        body.free()
         shim_free(description)
     }
 

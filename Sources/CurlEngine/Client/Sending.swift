@@ -35,7 +35,7 @@ extension Call {
     func headerLines() -> HeaderLines {
         let range = download?.range
         guard target !== request.target || range != nil || settings.beforeAttempt != nil else { return .unchanged }
-        guard let headers = OwnedHeaders(copying: request.headers) else { return .outOfMemory }
+        guard let headers = OwnedHeaders.copy(of: request.headers) else { return .outOfMemory }
         if target.isForeign {
             headers.remove { RequestChecks.isSecretHeader($0) || engine.settings.isSecret($0) }
         }

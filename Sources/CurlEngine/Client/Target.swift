@@ -15,17 +15,31 @@ final class Target {
     let isForeign: Bool
 
     /// Nil if there is no memory. Takes copies.
-    init?(
+    static func make(
         method: UnsafePointer<CChar>, url: UnsafePointer<CChar>, place: shim_url, hasBody: Bool, isForeign: Bool
-    ) {
+    ) -> Target? {
         guard let methodCopy = shim_copy_string(method) else { return nil }
-        guard let urlCopy = shim_copy_string(url) else {
+        let urlCopy = shim_copy_string(url)
+        var withoutUser: UnsafeMutablePointer<CChar>?
+        // What is shown may not have the password in it because there was no memory to leave it out.
+        guard let urlCopy, shim_url_without_user(url, &withoutUser) else {
             shim_free(methodCopy)
+            shim_free(urlCopy)
             return nil
         }
-        self.method = methodCopy
-        self.url = urlCopy
-        withoutUser = shim_url_without_user(url)
+        return Target(
+            method: methodCopy, url: urlCopy, withoutUser: withoutUser, place: place, hasBody: hasBody,
+            isForeign: isForeign)
+    }
+
+    private init(
+        method: UnsafeMutablePointer<CChar>, url: UnsafeMutablePointer<CChar>,
+        withoutUser: UnsafeMutablePointer<CChar>?,
+        place: shim_url, hasBody: Bool, isForeign: Bool
+    ) {
+        self.method = method
+        self.url = url
+        self.withoutUser = withoutUser
         self.place = place
         self.hasBody = hasBody
         self.isForeign = isForeign
@@ -43,17 +57,34 @@ final class Target {
     /// For events, records and hooks, which have no secrets in them (T1).
     var shownURL: UnsafePointer<CChar> { UnsafePointer(withoutUser ?? url) }
 
-    /// Where a response with that status and Location leads to. Nil: nowhere that we can go, or there is no memory.
-    func followed(
-        status: Int32, location: UnsafePointer<CChar>, from request: Target
-    ) -> Target? {
-        guard let url = shim_url_follow(url, location) else { return nil }
+    enum Followed {
+        case to(Target)
+        /// It is nowhere that we can go.
+        case nowhere
+        case outOfMemory
+
+        fileprivate init(failure: Int32) {
+            self = Int(failure) == SHIM_URL_NO_MEMORY ? .outOfMemory : .nowhere
+        }
+    }
+
+    /// Where a response with that status and Location leads to.
+    func followed(status: Int32, location: UnsafePointer<CChar>, from request: Target) -> Followed {
+        var url: UnsafeMutablePointer<CChar>?
         defer { shim_free(url) }
+        let result = shim_url_follow(self.url, location, &url)
+        guard Int(result) == SHIM_URL_GOOD, let url else { return Followed(failure: result) }
+        guard RequestChecks.isURL(url) else { return .nowhere }
         var place = shim_url()
-        guard RequestChecks.isURL(url), shim_url_check(url, &place) else { return nil }
+        let checked = shim_url_check(url, &place)
+        guard Int(checked) == SHIM_URL_GOOD else { return Followed(failure: checked) }
+        var isSame = false
+        let compared = shim_url_same_origin(request.url, url, &isSame)
+        guard Int(compared) == SHIM_URL_GOOD else { return Followed(failure: compared) }
         let becomesGet = Redirect.becomesGet(status, method: method)
-        return Target(
+        let target = Target.make(
             method: becomesGet ? StaticString("GET").cString : UnsafePointer(method), url: url, place: place,
-            hasBody: hasBody && !becomesGet, isForeign: !shim_url_same_origin(request.url, url))
+            hasBody: hasBody && !becomesGet, isForeign: !isSame)
+        return target.map { .to($0) } ?? .outOfMemory
     }
 }

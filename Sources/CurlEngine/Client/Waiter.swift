@@ -7,8 +7,11 @@ public final class Waiter {
     private var isTold = false
 
     /// Nil if there is no memory.
-    public init?() {
-        guard let monitor = shim_monitor_new() else { return nil }
+    public static func make() -> Waiter? {
+        shim_monitor_new().map { Waiter($0) }
+    }
+
+    private init(_ monitor: OpaquePointer) {
         self.monitor = monitor
     }
 

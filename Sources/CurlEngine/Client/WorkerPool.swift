@@ -11,8 +11,11 @@ final class WorkerPool {
     private var isClosed = false
 
     /// Nil if there is no memory.
-    init?() {
-        guard let monitor = shim_monitor_new() else { return nil }
+    static func make() -> WorkerPool? {
+        shim_monitor_new().map { WorkerPool($0) }
+    }
+
+    private init(_ monitor: OpaquePointer) {
         self.monitor = monitor
     }
 

@@ -24,8 +24,11 @@ public final class SharedManualClock: Clock {
     }
 
     /// Nil if there is no memory.
-    public init?() {
-        guard let monitor = shim_monitor_new() else { return nil }
+    public static func make() -> SharedManualClock? {
+        shim_monitor_new().map { SharedManualClock($0) }
+    }
+
+    private init(_ monitor: OpaquePointer) {
         self.monitor = monitor
     }
 

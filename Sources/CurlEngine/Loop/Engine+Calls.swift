@@ -69,6 +69,7 @@ extension Engine {
     /// Asks the strategy about a response whose head has come, since its body has to go somewhere (B15). Runs inside
     /// libcurl.
     func askEarly(_ call: Call, _ transfer: Transfer) -> EarlyAnswer {
+        guard call.keepHead(transfer) else { return .fail(.outOfMemory) }
         makeOutcome(call, transfer, cause: .none)
         call.outcome.requestSent = transfer.requestSent
         let before = call.retryLoop
@@ -337,7 +338,8 @@ extension Engine {
         }
         transfer.tellProgress()
         call.request.source?.rest()
-        var result = result == .response ? followed(call, transfer) : result
+        var result = call.keepHead(transfer) ? result : .local(.outOfMemory)
+        if result == .response { result = followed(call, transfer) }
         if result == .response, isExpiry(call, transfer) {
             dropToken(call)
             call.auth?.hasReplayed = true
@@ -360,11 +362,14 @@ extension Engine {
     /// What a response is to the call: its answer, or a redirect that is followed. Then the call's target is changed.
     private func followed(_ call: Call, _ transfer: Transfer) -> CallMachine.AttemptResult {
         guard Redirect.isRedirect(transfer.status), call.settings.maxRedirects > 0 else { return .response }
-        call.keepHead(transfer)
-        guard let location = call.received.head.list.firstValue(of: "Location"),
-            let target = call.target.followed(status: transfer.status, location: location, from: call.request.target),
-            !target.hasBody || call.bodyCanBeSentAgain
-        else { return .response }
+        guard let location = call.received.head.list.firstValue(of: "Location") else { return .response }
+        let target: Target
+        switch call.target.followed(status: transfer.status, location: location, from: call.request.target) {
+        case .to(let followed): target = followed
+        case .nowhere: return .response
+        case .outOfMemory: return .local(.outOfMemory)
+        }
+        guard !target.hasBody || call.bodyCanBeSentAgain else { return .response }
         guard call.redirectsInAttempt < call.settings.maxRedirects else { return .local(.tooManyRedirects) }
         call.redirectsInAttempt += 1
         call.redirects.append(
@@ -412,10 +417,7 @@ extension Engine {
     private func makeOutcome(_ call: Call, _ transfer: Transfer, cause: NetworkExceptionCause) {
         call.outcome = cause == .none ? Outcome(status: transfer.status) : Outcome(exception: cause)
         // A response that broke off has headers, too.
-        if transfer.isHeadWhole {
-            if transfer.holdsHead { call.keepHead(transfer) }
-            call.outcome.headers = call.received.head.list
-        }
+        if transfer.isHeadWhole { call.outcome.headers = call.received.head.list }
         call.outcome.isRequestUnsafe = call.request.isUnsafe
         call.outcome.request = UnsafeRawPointer(call.request.description)
         call.outcome.isBodyReplayable = call.bodyCanBeSentAgain

@@ -130,12 +130,33 @@ extension Engine {
             shim_monitor_unlock(lock)
             return true
         }
-        let waiter = call.waiter ?? Waiter()
+        let waiter = call.waiter ?? Waiter.make()
         call.waiter = waiter
-        if unfinished > 0 { startThread() }
+        guard startThread(), let waiter else {
+            let isDone = look(until: limit) { call.isDone }
+            shim_monitor_unlock(lock)
+            return isDone
+        }
         if !hasDriver { shim_monitor_wake_all(lock) }
         shim_monitor_unlock(lock)
-        return waiter?.wait(until: limit) ?? false
+        return waiter.wait(until: limit)
+    }
+
+    /// With the lock held, before and after: waits without a waiter, for which there is no memory, or without a thread that
+    /// would go on when the present driver leaves. Looks every millisecond, and drives if nobody does. False if that time
+    /// came before `isOver`, which is asked with the lock held.
+    func look(until limit: Int64, _ isOver: () -> Bool) -> Bool {
+        while !isOver() {
+            let now = shim_monotonic_nanoseconds()
+            guard now < limit else { return false }
+            if hasDriver || unfinished == 0 {
+                _ = shim_monitor_wait_until(lock, min(limit, now + Self.grace))
+            } else {
+                drive(until: limit) { locked(isOver) }
+                leaveRole(afterGrace: false)
+            }
+        }
+        return true
     }
 
     /// Drives the loop until that time, or until `isOver`. False if somebody else drives it, or there is nothing to do.

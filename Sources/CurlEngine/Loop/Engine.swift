@@ -71,19 +71,33 @@ public final class Engine {
         case exhausted
     }
 
-    public convenience init(settings: EngineSettings, clock: any Clock) throws(SetupFailure) {
-        try self.init(settings, clock)
-        transport = try CurlTransport(settings: settings, engine: self)
+    /// Takes the settings over, also if it fails.
+    public static func make(settings: EngineSettings, clock: any Clock) throws(SetupFailure) -> Engine {
+        let engine = try make(settings, clock)
+        let transport = CurlTransport(settings: settings, engine: engine)
+        try transport.setUp()
+        engine.transport = transport
+        return engine
     }
 
     /// With another transport than libcurl; for tests.
-    convenience init(settings: EngineSettings, clock: any Clock, transport: any Transport) throws(SetupFailure) {
-        try self.init(settings, clock)
-        self.transport = transport
+    static func make(
+        settings: EngineSettings, clock: any Clock, transport: any Transport
+    ) throws(SetupFailure) -> Engine {
+        let engine = try make(settings, clock)
+        engine.transport = transport
+        return engine
     }
 
-    private init(_ settings: EngineSettings, _ clock: any Clock) throws(SetupFailure) {
-        guard let lock = shim_monitor_new(), let pool = WorkerPool() else { throw .outOfMemory }
+    private static func make(_ settings: EngineSettings, _ clock: any Clock) throws(SetupFailure) -> Engine {
+        guard let pool = WorkerPool.make(), let lock = shim_monitor_new() else {
+            settings.free()
+            throw .outOfMemory
+        }
+        return Engine(settings, clock, lock, pool)
+    }
+
+    private init(_ settings: EngineSettings, _ clock: any Clock, _ lock: OpaquePointer, _ pool: WorkerPool) {
         self.lock = lock
         self.pool = pool
         self.settings = settings
@@ -157,14 +171,19 @@ public final class Engine {
         pool.close()
     }
 
-    /// Waits until all calls have ended. False if that time, of CLOCK_MONOTONIC, came first, or memory was short.
+    /// Waits until all calls have ended. False if that time, of CLOCK_MONOTONIC, came first.
     public func waitUntilIdle(until limit: Int64) -> Bool {
-        guard let waiter = Waiter() else { return false }
+        let waiter = Waiter.make()
         shim_monitor_lock(lock)
-        let isIdle = unfinished == 0
-        if !isIdle { closeWaiters.append(waiter) }
+        let isIdle: Bool
+        if let waiter {
+            isIdle = unfinished == 0
+            if !isIdle { closeWaiters.append(waiter) }
+        } else {
+            isIdle = look(until: limit) { unfinished == 0 }
+        }
         shim_monitor_unlock(lock)
-        return isIdle || waiter.wait(until: limit)
+        return isIdle || waiter?.wait(until: limit) == true
     }
 
     /// Nobody will ask for this call any more: it is cancelled, and comes to no queue.

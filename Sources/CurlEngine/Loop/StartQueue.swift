@@ -91,16 +91,20 @@ struct StartQueue {
         guard isCounted, let index = knownHost(of: target) else { return }
         hosts[index].running -= 1
         hosts[index].probedUntil = 0
-        if hosts[index].running == 0, hosts[index].line.isEmpty {
-            hosts.swapAt(index, hosts.count - 1)
-            hosts.removeLast()
-        }
+        forgetIfUnused(index)
     }
 
     /// The call will not begin any more.
     mutating func remove(_ call: Call) {
         guard call.isCountedByHost, let index = knownHost(of: call.target) else { return ready.remove(call) }
         hosts[index].line.remove(call)
+        forgetIfUnused(index)
+    }
+
+    private mutating func forgetIfUnused(_ index: Int) {
+        guard hosts[index].running == 0, hosts[index].line.isEmpty else { return }
+        hosts.swapAt(index, hosts.count - 1)
+        hosts.removeLast()
     }
 
     private func knownHost(of target: Target) -> Int? {
@@ -114,33 +118,55 @@ struct StartQueue {
         return hosts.count - 1
     }
 
-    /// First in, first out.
+    /// First in, first out. Each call knows its place, so that many can leave at once.
     private struct Line {
         private var calls: [Call?] = []
+        /// Where the first call stands; those before it have left.
         private var first = 0
+        private var count = 0
+        /// How many places were there before those that there are.
+        private var forgotten = 0
 
-        var isEmpty: Bool { first == calls.count }
+        var isEmpty: Bool { count == 0 }
 
         mutating func append(_ call: Call) {
+            call.placeInLine = forgotten + calls.count
             calls.append(call)
+            count += 1
         }
 
         mutating func takeFirst() -> Call? {
+            guard count > 0 else { return nil }
             while first < calls.count {
                 let call = calls[first]
                 calls[first] = nil
                 first += 1
-                if first == calls.count {
-                    calls.removeAll(keepingCapacity: true)
-                    first = 0
-                }
-                if let call { return call }
+                guard let call else { continue }
+                count -= 1
+                forgetPlaces()
+                return call
             }
             return nil
         }
 
         mutating func remove(_ call: Call) {
-            for index in first..<calls.count where calls[index] === call { calls[index] = nil }
+            let index = call.placeInLine - forgotten
+            guard calls.indices.contains(index), calls[index] === call else { return }
+            calls[index] = nil
+            count -= 1
+            forgetPlaces()
+        }
+
+        private mutating func forgetPlaces() {
+            if count == 0 {
+                forgotten += calls.count
+                calls.removeAll(keepingCapacity: calls.count <= 1_024)
+                first = 0
+            } else if first > 1_024, first > calls.count / 2 {
+                forgotten += first
+                calls.removeFirst(first)
+                first = 0
+            }
         }
     }
 }

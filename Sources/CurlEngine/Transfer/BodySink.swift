@@ -46,9 +46,12 @@ public final class FileSink: BodySink {
     let isResumable: Bool
 
     /// Nil if there is no memory.
-    public init?(path: UnsafePointer<CChar>, isResumable: Bool) {
-        guard let copy = shim_copy_string(path) else { return nil }
-        self.path = copy
+    public static func make(path: UnsafePointer<CChar>, isResumable: Bool) -> FileSink? {
+        shim_copy_string(path).map { FileSink($0, isResumable: isResumable) }
+    }
+
+    private init(_ path: UnsafeMutablePointer<CChar>, isResumable: Bool) {
+        self.path = path
         self.isResumable = isResumable
     }
 

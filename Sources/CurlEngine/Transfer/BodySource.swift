@@ -49,17 +49,17 @@ public final class FileSource: BodySource {
     private var position: Int64 = 0
 
     /// The file at a path, which is opened for each attempt. Nil if there is no memory.
-    public init?(path: UnsafePointer<CChar>, offset: Int64, length: Int64) {
-        guard let copy = shim_copy_string(path) else { return nil }
-        self.path = copy
-        descriptor = -1
-        self.offset = offset
-        wantedLength = length
+    public static func make(path: UnsafePointer<CChar>, offset: Int64, length: Int64) -> FileSource? {
+        shim_copy_string(path).map { FileSource($0, descriptor: -1, offset: offset, length: length) }
     }
 
     /// The file behind a descriptor, which is taken over.
-    public init(descriptor: Int32, offset: Int64, length: Int64) {
-        path = nil
+    public convenience init(descriptor: Int32, offset: Int64, length: Int64) {
+        self.init(nil, descriptor: descriptor, offset: offset, length: length)
+    }
+
+    private init(_ path: UnsafeMutablePointer<CChar>?, descriptor: Int32, offset: Int64, length: Int64) {
+        self.path = path
         self.descriptor = descriptor
         self.offset = offset
         wantedLength = length
@@ -154,8 +154,11 @@ public final class MultipartSource: BodySource {
     private var memory: [UnsafeMutableRawPointer] = []
 
     /// Nil if there is no memory.
-    public init?(_ engine: Engine) {
-        guard let easy = engine.makeEasy() else { return nil }
+    public static func make(_ engine: Engine) -> MultipartSource? {
+        engine.makeEasy().map { MultipartSource($0) }
+    }
+
+    private init(_ easy: OpaquePointer) {
         self.easy = easy
     }
 

@@ -9,7 +9,7 @@ final class CurlTransport: Transport {
     private unowned(unsafe) let engine: Engine
     private let epoll: Int32
     private let wakeup: Int32
-    /// Nil only while it is being made.
+    /// Nil only until it is set up.
     private var multi: OpaquePointer?
     private var idleHandles: [OpaquePointer] = []
     private var sockets: [Socket] = []
@@ -28,13 +28,17 @@ final class CurlTransport: Transport {
     /// When libcurl wants to be called although no socket is ready; `Int64.max`: not at all.
     private var due = Int64.max
 
-    init(settings: EngineSettings, engine: Engine) throws(Engine.SetupFailure) {
-        var transfers = transferCallbacks
-        guard shim_curl_setup(&transfers) else { throw .exhausted }
+    init(settings: EngineSettings, engine: Engine) {
         self.settings = settings
         self.engine = engine
         epoll = shim_epoll_new()
         wakeup = shim_eventfd_new()
+    }
+
+    /// Before anything else.
+    func setUp() throws(Engine.SetupFailure) {
+        var transfers = transferCallbacks
+        guard shim_curl_setup(&transfers) else { throw .exhausted }
         guard epoll >= 0, wakeup >= 0, shim_epoll_watch(epoll, wakeup, Int32(SHIM_READABLE), true) else {
             throw .exhausted
         }
@@ -62,10 +66,14 @@ final class CurlTransport: Transport {
         transfer.easy = easy
         transfer.isEasyShared = ownEasy == nil
         var attempt = transfer.attempt()
-        guard shim_easy_prepare(easy, &attempt, Unmanaged.passUnretained(transfer).toOpaque()) else { return .setting }
+        let prepared = shim_easy_prepare(easy, &attempt, Unmanaged.passUnretained(transfer).toOpaque())
+        guard prepared == CURLE_OK else { return failure(prepared) }
         settings.onTransfer?(shim_easy_handle(easy))
-        return shim_multi_add(multi, easy) ? nil : .setting
+        let added = shim_multi_add(multi, easy)
+        return added == CURLE_OK ? nil : failure(added)
     }
+
+    private func failure(_ code: CURLcode) -> LocalFailure { code == CURLE_OUT_OF_MEMORY ? .outOfMemory : .setting }
 
     func resume(_ transfer: Transfer) {
         if let easy = transfer.easy { shim_easy_resume(easy) }
@@ -154,7 +162,8 @@ final class CurlTransport: Transport {
         let index = socket(descriptor)
         sockets[index].isWanted = what != 0
         if what == 0 {
-            sockets[index].owner?.socket = -1
+            // One that lost against a connection to another address of the host is not the one in use.
+            if let owner = sockets[index].owner, owner.socket == descriptor { owner.socket = -1 }
             sockets[index].owner = nil
             if !sockets[index].isTracked { forget(index) }
             return

@@ -7,14 +7,21 @@ struct ResponseHead {
     private var pairs: UnsafeMutablePointer<UnsafePointer<CChar>?>?
     private var count = 0
 
-    /// Takes the buffer over.
-    init(_ buffer: shim_buffer) {
+    /// Without any.
+    init() {
+        bytes = shim_buffer()
+    }
+
+    /// Takes the buffer over. Nil if there is no memory: lines that are missing would read as if they had never come.
+    init?(_ buffer: shim_buffer) {
         bytes = buffer
         guard bytes.count > 0, let data = bytes.data else { return }
         var lines = 0
         for index in 0..<bytes.count where data[index] == Self.newline { lines += 1 }
-        guard lines > 0, let memory = shim_allocate(lines * 2 * MemoryLayout<UnsafePointer<CChar>?>.stride) else {
-            return
+        guard lines > 0 else { return }
+        guard let memory = shim_allocate(lines * 2 * MemoryLayout<UnsafePointer<CChar>?>.stride) else {
+            shim_buffer_free(&bytes)
+            return nil
         }
         let pairs = memory.bindMemory(to: UnsafePointer<CChar>?.self, capacity: lines * 2)
         self.pairs = pairs

@@ -172,6 +172,12 @@ public struct TokenMachine<Token, Waiter> {
         return end(.failure(.exhausted), at: moment)
     }
 
+    /// Nobody can wait for `nextTimer`: a provider may still answer, but it would not be asked again.
+    public mutating func couldNotWait(at moment: TokenMoment) -> [Action] {
+        guard case .waiting = fetch?.state else { return [] }
+        return end(.failure(.exhausted), at: moment)
+    }
+
     /// The moment of `nextTimer` may have come.
     public mutating func timePassed(at moment: TokenMoment) -> [Action] {
         guard let fetch else { return [] }
