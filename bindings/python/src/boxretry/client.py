@@ -140,7 +140,8 @@ class Client(HandleOwner):
             call (R1). At most 16. Without any: none; with Preset.JANUARY, token_expired.
         allow_insecure_token: tokens may go over http to other machines and through proxies, too.
         budget_capacity: a budget for the retries of all calls together: when half of it is taken there are none, until
-            successes have given some back. None: no budget. budget_ratio: the part of a retry that each success gives back, by default 0.1.
+            successes have given some back. None: no budget.
+        budget_ratio: the part of a retry that each success gives back. None: 0.1.
 
         Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError.
         """
