@@ -50,6 +50,11 @@ bool shim_is_equal(const char *text, const char *other) {
   return strcmp(text, other) == 0;
 }
 
+size_t shim_find(const char *bytes, char byte, size_t count) {
+  const char *found = memchr(bytes, byte, count);
+  return found ? (size_t)(found - bytes) : count;
+}
+
 char *shim_copy_string(const char *text) {
   return text ? shim_copy_bytes(text, strlen(text) + 1) : NULL;
 }

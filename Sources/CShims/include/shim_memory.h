@@ -18,6 +18,8 @@ void shim_buffer_free(shim_buffer *buffer);
 
 size_t shim_length(const char *text);
 bool shim_is_equal(const char *text, const char *other);
+/* How many bytes stand before the first such byte; `count`: there is none. */
+size_t shim_find(const char *bytes, char byte, size_t count);
 
 /* Copies, to be freed with shim_free; NULL if there is no memory, and for NULL. */
 char *shim_copy_string(const char *text);
