@@ -74,6 +74,7 @@ extension ClientHandle {
         let cancel = try CancelHandle.cancelSwitch(behind: request.cancel)
         let sink = try BodySink.checked(request.sink)
         let copy = try copy(of: request)
+        if strategy.callsBack { try describe(copy, request) }
         return Call(
             engine: engine, request: copy, strategy: strategy, settings: settings,
             delivery: try delivery(request), cancelSwitch: cancel, userPointer: request.user_pointer, sink: sink,
@@ -113,9 +114,13 @@ extension ClientHandle {
         let copy = RequestCopy(
             method: method, url: url, place: place, headers: headers, body: try body(of: request),
             isUnsafe: try request.checkedIsUnsafe())
-        guard let copy, let description = shim_allocate(MemoryLayout<boxretry_request>.size) else {
-            throw .outOfMemory
-        }
+        guard let copy else { throw .outOfMemory }
+        return copy
+    }
+
+    /// Writes down what custom strategies are shown of a request.
+    private func describe(_ copy: RequestCopy, _ request: boxretry_request) throws(Failure) {
+        guard let description = shim_allocate(MemoryLayout<boxretry_request>.size) else { throw .outOfMemory }
         var seen = boxretry_request.defaults
         seen.method = copy.method
         seen.url = copy.url
@@ -129,7 +134,6 @@ extension ClientHandle {
         seen.retry_safety = request.retry_safety
         description.bindMemory(to: boxretry_request.self, capacity: 1).initialize(to: seen)
         copy.description = description
-        return copy
     }
 
     private func body(of request: boxretry_request) throws(Failure) -> RequestCopy.Body {

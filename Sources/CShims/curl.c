@@ -221,7 +221,6 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
     SET(CURLOPT_SEEKDATA, easy);
     SET(CURLOPT_XFERINFOFUNCTION, on_progress);
     SET(CURLOPT_XFERINFODATA, easy);
-    SET(CURLOPT_NOPROGRESS, 0L);
     SET(CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
     SET(CURLOPT_OPENSOCKETDATA, easy);
     SET(CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
@@ -264,6 +263,7 @@ bool shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *trans
   SET(CURLOPT_HTTP_VERSION, attempt->http_version);
   SET(CURLOPT_PIPEWAIT, attempt->multiplexed ? 1L : 0L);
   SET(CURLOPT_ACCEPT_ENCODING, attempt->compressed ? "" : NULL);
+  SET(CURLOPT_NOPROGRESS, attempt->watched ? 0L : 1L);
   if (attempt->large != easy->was_large) {
     SET(CURLOPT_BUFFERSIZE, attempt->large ? 131072L : (long)CURL_MAX_WRITE_SIZE);
     SET(CURLOPT_UPLOAD_BUFFERSIZE, attempt->large ? 262144L : 65536L);
@@ -367,6 +367,17 @@ void shim_header_free_secret(struct curl_slist *first) {
   shim_wipe(first->data, strlen(first->data));
   free(first->data);
   free(first);
+}
+
+/* Not to be told about a 100 that does not come; it is nothing to libcurl where there is no body. */
+static struct curl_slist no_lines = {(char[]){"Expect:"}, NULL};
+
+struct curl_slist *shim_header_no_lines(void) {
+  return &no_lines;
+}
+
+void shim_header_free_lines(struct curl_slist *lines) {
+  if (lines != &no_lines) curl_slist_free_all(lines);
 }
 
 bool shim_header_has_authorization(const struct curl_slist *lines) {

@@ -72,6 +72,10 @@ typedef struct shim_easy_settings {
 struct curl_slist *shim_header_add_secret(const char *start, const char *secret, struct curl_slist *others);
 /* Frees and overwrites that one line. NULL is accepted. */
 void shim_header_free_secret(struct curl_slist *first);
+/* The header lines of a request that has none of its own. They are nobody's: nothing is to be put behind them. */
+struct curl_slist *shim_header_no_lines(void);
+/* Frees header lines, but for those. NULL is accepted. */
+void shim_header_free_lines(struct curl_slist *lines);
 /* Whether there is an Authorization among header lines. */
 bool shim_header_has_authorization(const struct curl_slist *lines);
 
@@ -97,6 +101,7 @@ typedef struct shim_attempt {
   bool compressed;     /* ask for compressed responses, and unpack them */
   bool fresh;          /* on a new connection */
   bool large;          /* the bodies are worth large buffers */
+  bool watched;        /* `moved` tells how far the bodies have come */
 } shim_attempt;
 
 /* Prepares a handle for an attempt. False: out of memory, or an option that this libcurl lacks. */

@@ -74,8 +74,10 @@ public final class OwnedHeaders {
         return true
     }
 
-    /// As libcurl's list, with what keeps libcurl from adding headers of its own. Nil if there is no memory.
+    /// As libcurl's list, with what keeps libcurl from adding headers of its own; to be freed with
+    /// `shim_header_free_lines`. Nil if there is no memory.
     func lines(hasBody: Bool) -> UnsafeMutablePointer<curl_slist>? {
+        if count == 0, !hasBody { return shim_header_no_lines() }
         // No second is lost on a 100 that does not come (F57).
         var lines = curl_slist_append(nil, "Expect:")
         var isComplete = lines != nil

@@ -10,7 +10,7 @@ public final class RequestCopy {
     public let body: Body
     let isIdempotent: Bool
     let isUnsafe: Bool
-    /// The request as custom strategies see it; freed with this copy.
+    /// The request as custom strategies see it, if there is one; freed with this copy.
     public var description: UnsafeMutableRawPointer?
 
     /// The body of a request.
@@ -54,7 +54,7 @@ public final class RequestCopy {
     }
 
     deinit {
-        curl_slist_free_all(ownLines)
+        shim_header_free_lines(ownLines)
         if case .memory(let bytes, _, isCopy: true) = body { shim_free(UnsafeMutableRawPointer(mutating: bytes)) }
         shim_free(description)
     }
