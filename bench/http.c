@@ -6,7 +6,7 @@
  *     epoll     libcurl's multi interface with curl_multi_socket_action and epoll
  *     queue     boxretry_client_submit with a queue
  *
- * All of them read the status and keep the body. Prints the seconds, the seconds of processor time, and the peak of the
+ * All of them send the same bytes, read the status and keep the body. Prints the seconds, the seconds of processor time, and the peak of the
  * memory in KiB. A first run, of as many requests as there are in flight, is not measured: it makes the connections. */
 #include <boxretry.h>
 #include <curl/curl.h>
@@ -81,6 +81,7 @@ static void bare_open(bare *request, const char *url) {
   curl_easy_setopt(request->easy, CURLOPT_WRITEFUNCTION, keep);
   curl_easy_setopt(request->easy, CURLOPT_WRITEDATA, request);
   curl_easy_setopt(request->easy, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(request->easy, CURLOPT_USERAGENT, "boxretry/" BOXRETRY_VERSION);
   curl_easy_setopt(request->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 }
 
