@@ -103,17 +103,18 @@ final class CurlTransport: Transport {
                 handle(event)
             }
         }
-        if due <= engine.now {
-            due = .max
-            shim_multi_timeout(multi)
-        }
+    }
+
+    func runDue() {
+        guard due <= engine.now else { return }
+        due = .max
+        shim_multi_timeout(multi)
     }
 
     private func handle(_ event: shim_ready) {
         let index = Int(event.descriptor)
         guard sockets.indices.contains(index) else { return }
         if let owner = sockets[index].owner {
-            engine.readClock()
             owner.touchConnection()
         } else if !sockets[index].isWanted {
             // A connection that nobody uses: libcurl will see for itself. It is not to be heard of for ever.
