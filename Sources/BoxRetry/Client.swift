@@ -109,8 +109,12 @@ extension ClientHandle {
         }
         let list = try HeaderList(reading: request.headers, request.header_count, "request")
         if let problem = list.problem { throw .invalidArgument("request", "headers", problem) }
-        guard let headers = OwnedHeaders(copying: list) else { throw .outOfMemory }
-        if let key = request.idempotency_key { try idempotencyHeader.add(key, to: headers) }
+        var headers: OwnedHeaders?
+        if list.count > 0 || request.idempotency_key != nil {
+            guard let copy = OwnedHeaders(copying: list) else { throw .outOfMemory }
+            if let key = request.idempotency_key { try idempotencyHeader.add(key, to: copy) }
+            headers = copy
+        }
         let copy = RequestCopy(
             method: method, url: url, place: place, headers: headers, body: try body(of: request),
             isUnsafe: try request.checkedIsUnsafe())

@@ -4,7 +4,7 @@ import RetryCore
 /// A request, copied from the caller. Never changes, but for how far a streamed body has been read.
 public final class RequestCopy {
     let target: Target
-    private let ownHeaders: OwnedHeaders
+    private let ownHeaders: OwnedHeaders?
     /// For libcurl, if nothing is changed.
     let ownLines: UnsafeMutablePointer<curl_slist>
     public let body: Body
@@ -23,7 +23,7 @@ public final class RequestCopy {
 
     /// Nil if there is no memory: then the body is still the caller's. All parts have been checked.
     public init?(
-        method: UnsafePointer<CChar>, url: UnsafePointer<CChar>, place: shim_url, headers: OwnedHeaders, body: Body,
+        method: UnsafePointer<CChar>, url: UnsafePointer<CChar>, place: shim_url, headers: OwnedHeaders?, body: Body,
         isUnsafe: Bool
     ) {
         var hasBody = false
@@ -45,12 +45,12 @@ public final class RequestCopy {
     }
 
     private static func lines(
-        _ headers: OwnedHeaders, to target: Target, _ body: Body
+        _ headers: OwnedHeaders?, to target: Target, _ body: Body
     ) -> UnsafeMutablePointer<curl_slist>? {
         // libcurl writes the Content-Type of a multipart body.
         var writesType = false
         if case .stream(let source) = body { writesType = source.writesContentType }
-        return headers.lines(hasBody: target.saysLength && !writesType)
+        return OwnedHeaders.lines(headers?.list ?? .empty, hasBody: target.saysLength && !writesType)
     }
 
     deinit {
@@ -61,7 +61,7 @@ public final class RequestCopy {
 
     public var method: UnsafePointer<CChar> { UnsafePointer(target.method) }
     public var url: UnsafePointer<CChar> { UnsafePointer(target.url) }
-    public var headers: HeaderList { ownHeaders.list }
+    public var headers: HeaderList { ownHeaders?.list ?? .empty }
 
     /// What is sent is not read on the way (T13).
     public var isConfidential: Bool { target.place.is_confidential }

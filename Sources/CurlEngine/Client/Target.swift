@@ -3,6 +3,7 @@ import RetryCore
 
 /// Where a request is sent, and how: as it says, or as a redirect has changed it. Never changes.
 final class Target {
+    /// Method and URL, in one block.
     let method: UnsafeMutablePointer<CChar>
     let url: UnsafeMutablePointer<CChar>
     /// The URL as it is shown, without user and password; nil: as it is.
@@ -18,13 +19,9 @@ final class Target {
     init?(
         method: UnsafePointer<CChar>, url: UnsafePointer<CChar>, place: shim_url, hasBody: Bool, isForeign: Bool
     ) {
-        guard let methodCopy = shim_copy_string(method) else { return nil }
-        guard let urlCopy = shim_copy_string(url) else {
-            shim_free(methodCopy)
-            return nil
-        }
-        self.method = methodCopy
-        self.url = urlCopy
+        guard let copies = shim_copy_strings(method, url) else { return nil }
+        self.method = copies
+        self.url = copies + shim_length(method) + 1
         withoutUser = shim_url_without_user(url)
         self.place = place
         self.hasBody = hasBody
@@ -33,7 +30,6 @@ final class Target {
 
     deinit {
         shim_free(method)
-        shim_free(url)
         shim_free(withoutUser)
     }
 

@@ -10,11 +10,12 @@ struct ResponseHead {
     /// Takes the buffer over.
     init(_ buffer: shim_buffer) {
         bytes = buffer
-        guard bytes.count > 0, let data = bytes.data else { return }
-        let lines = Self.lineCount(data, bytes.count)
-        guard lines > 1, let memory = shim_allocate(lines * 2 * MemoryLayout<UnsafePointer<CChar>?>.stride) else {
-            return
-        }
+        let lines = bytes.data.map { Self.lineCount($0, bytes.count) } ?? 0
+        // The pointers stand behind what they point to.
+        guard lines > 1,
+            let memory = shim_buffer_room(&bytes, lines * 2 * MemoryLayout<UnsafePointer<CChar>?>.stride),
+            let data = bytes.data
+        else { return }
         let pairs = memory.bindMemory(to: UnsafePointer<CChar>?.self, capacity: lines * 2)
         self.pairs = pairs
         // The first line is the status line.
@@ -90,7 +91,6 @@ struct ResponseHead {
     var list: HeaderList { HeaderList(pairs: pairs, count: count) ?? .empty }
 
     mutating func free() {
-        shim_free(pairs)
         shim_buffer_free(&bytes)
         pairs = nil
         count = 0
