@@ -79,7 +79,7 @@ static int on_timer(CURLM *curl, long timeout_ms, void *user) {
   return 0;
 }
 
-shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, void *loop) {
+shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, long connections, void *loop) {
   shim_multi *multi = malloc(sizeof *multi);
   CURLM *curl = curl_multi_init();
   if (!multi || !curl) {
@@ -92,6 +92,8 @@ shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, void *loop) {
   curl_multi_setopt(curl, CURLMOPT_SOCKETDATA, multi);
   curl_multi_setopt(curl, CURLMOPT_TIMERFUNCTION, on_timer);
   curl_multi_setopt(curl, CURLMOPT_TIMERDATA, multi);
+  /* libcurl by itself would close those of a burst when it ebbs. */
+  curl_multi_setopt(curl, CURLMOPT_MAXCONNECTS, connections);
   return multi;
 }
 
@@ -322,8 +324,8 @@ static int64_t off_info(shim_easy *easy, CURLINFO info) {
 }
 
 /* libcurl has microseconds, and 0 for what was not reached. */
-static int64_t time_info(shim_easy *easy, CURLINFO info, bool is_reached) {
-  return is_reached ? off_info(easy, info) * 1000 : -1;
+static int64_t nanoseconds(int64_t microseconds, bool is_reached) {
+  return is_reached ? microseconds * 1000 : -1;
 }
 
 void shim_easy_report(shim_easy *easy, shim_report *report) {
@@ -339,10 +341,10 @@ void shim_easy_report(shim_easy *easy, shim_report *report) {
   const int64_t connect = off_info(easy, CURLINFO_CONNECT_TIME_T);
   const int64_t lookup = off_info(easy, CURLINFO_NAMELOOKUP_TIME_T);
   const int64_t first_byte = off_info(easy, CURLINFO_STARTTRANSFER_TIME_T);
-  report->lookup = time_info(easy, CURLINFO_NAMELOOKUP_TIME_T, lookup > 0 || sending > 0);
-  report->connect = time_info(easy, CURLINFO_CONNECT_TIME_T, connect > 0 || sending > 0);
-  report->tls = time_info(easy, CURLINFO_APPCONNECT_TIME_T, sending > 0);
-  report->first_byte = time_info(easy, CURLINFO_STARTTRANSFER_TIME_T, first_byte > 0);
+  report->lookup = nanoseconds(lookup, lookup > 0 || sending > 0);
+  report->connect = nanoseconds(connect, connect > 0 || sending > 0);
+  report->tls = nanoseconds(off_info(easy, CURLINFO_APPCONNECT_TIME_T), sending > 0);
+  report->first_byte = nanoseconds(first_byte, first_byte > 0);
 }
 
 /* --- Secret header lines --- */

@@ -112,6 +112,7 @@ final class Transfer {
 
     /// What libcurl needs for it.
     func attempt() -> shim_attempt {
+        let call = call
         var attempt = call.request.attempt(
             to: target, settings: call.settings, fresh: call.isFresh, changed: authorization ?? lines,
             isLarge: call.sink != nil)
