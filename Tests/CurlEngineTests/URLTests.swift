@@ -22,14 +22,19 @@ import Testing
     }
 
     private static let hosts = [
-        "example.org", "localhost", "localhost.", "a", "xn--bcher-kva.example", "-", ".", "a..b", "a-.b", "1password.com",
-        "127.0.0.1", "127.1.2.3", "127.1", "127.0.0.01", "0x7f.1", "10.0.0.1", "256.1.1.1", "1.2.3.4.", "1", "[::1]", "[::2]",
+        "example.org", "localhost", "localhost.", "a", "xn--bcher-kva.example", "-", ".", "a..b", "a-.b",
+        "1password.com",
+        "127.0.0.1", "127.1.2.3", "127.1", "127.0.0.01", "0x7f.1", "10.0.0.1", "256.1.1.1", "1.2.3.4.", "1", "[::1]",
+        "[::2]",
         "[fe80::1%25eth0]", "Example.org", "ex%61mple.org", "ex_ample.org", "user@example.org", "user:word@127.0.0.1",
-        "", "a b", "bücher.example", "a.1", "host,", String(repeating: "a", count: 63), String(repeating: "a", count: 64),
+        "", "a b", "bücher.example", "a.1", "host,", String(repeating: "a", count: 63),
+        String(repeating: "a", count: 64),
         String(repeating: "a.", count: 200) + "org",
     ]
 
-    private static let ports = ["", ":", ":80", ":443", ":1", ":0", ":080", ":65535", ":65536", ":99999", ":123456", ":8o", ":-1"]
+    private static let ports = [
+        "", ":", ":80", ":443", ":1", ":0", ":080", ":65535", ":65536", ":99999", ":123456", ":8o", ":-1",
+    ]
 
     private static let paths = ["", "/", "?a=b", "#part", "/path?query#part", "/%zz", "\\", "/a@b", "x", ";", "/ü"]
 

@@ -22,7 +22,7 @@ typedef struct shim_easy shim_easy; /* see below */
 
 /* Keeps so many connections for further requests. NULL: out of memory. */
 shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, long connections, void *loop);
-void shim_multi_free(shim_multi *multi);                                       /* all transfers have been removed */
+void shim_multi_free(shim_multi *multi); /* all transfers have been removed */
 
 bool shim_multi_add(shim_multi *multi, shim_easy *easy);
 void shim_multi_remove(shim_multi *multi, shim_easy *easy);
