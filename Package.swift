@@ -16,6 +16,8 @@ let swiftSettings: [SwiftSetting] =
     ordinarySwiftSettings + [
         .enableExperimentalFeature("Embedded", shipped),
         .unsafeFlags(["-wmo", "-Xfrontend", "-function-sections"], shipped),
+        // The checks do nothing in Embedded mode, but are called all the same.
+        .unsafeFlags(["-enforce-exclusivity=unchecked"], shipped),
         // Without it, a hash of the compiler's command line, paths included, gets into the library.
         .unsafeFlags(["-Xfrontend", "-disable-incremental-llvm-codegen"], shipped),
     ]

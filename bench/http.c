@@ -1,4 +1,4 @@
-/* Requests through the client, or through bare libcurl: http SUBJECT URL REQUESTS IN_FLIGHT
+/* Requests through the client, or through bare libcurl: http SUBJECT URL REQUESTS IN_FLIGHT [retried] [ca=FILE]
  *
  *     easy      curl_easy_perform on one handle, one after another
  *     perform   boxretry_client_perform, one after another
@@ -6,50 +6,21 @@
  *     epoll     libcurl's multi interface with curl_multi_socket_action and epoll
  *     queue     boxretry_client_submit with a queue
  *
- * All of them read the status and keep the body. Prints the seconds, the seconds of processor time, and the peak of the
- * memory in KiB. A first run, of as many requests as there are in flight, is not measured: it makes the connections. */
+ * All of them send the same bytes, read the status and keep the body.
+ *
+ *     retried   every second answer is a 503: the client retries, and bare libcurl sends twice the requests
+ *     ca=FILE   HTTP/2 over TLS, with the certificates in that file
+ *
+ * Prints the seconds, the seconds of processor time, and the peak of the memory in KiB. A first run, of as many requests as
+ * there are in flight, is not measured: it makes the connections. */
+#include "costs.h"
+
 #include <boxretry.h>
 #include <curl/curl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
-#include <time.h>
 
-static void require(int condition, const char *what) {
-  if (condition) return;
-  fprintf(stderr, "http: %s: %s\n", what, boxretry_last_error_detail());
-  exit(EXIT_FAILURE);
-}
-
-static double seconds(const struct timeval *time) {
-  return (double)time->tv_sec + (double)time->tv_usec / 1e6;
-}
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-static double processor_time(void) {
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return seconds(&usage.ru_utime) + seconds(&usage.ru_stime);
-}
-
-/* In KiB. Not ru_maxrss: that begins with the peak of the program that started this one. */
-static long peak_memory(void) {
-  char line[256];
-  long peak = 0;
-  FILE *status = fopen("/proc/self/status", "r");
-  while (status && fgets(line, sizeof line, status)) {
-    if (strncmp(line, "VmHWM:", 6) == 0) peak = strtol(line + 6, NULL, 10);
-  }
-  require(status && fclose(status) == 0 && peak > 0, "/proc/self/status");
-  return peak;
-}
+static int is_retried;
+static const char *ca_file;
 
 /* --- Bare libcurl --- */
 
@@ -81,13 +52,17 @@ static void bare_open(bare *request, const char *url) {
   curl_easy_setopt(request->easy, CURLOPT_WRITEFUNCTION, keep);
   curl_easy_setopt(request->easy, CURLOPT_WRITEDATA, request);
   curl_easy_setopt(request->easy, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(request->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+  curl_easy_setopt(request->easy, CURLOPT_USERAGENT, "boxretry/" BOXRETRY_VERSION);
+  curl_easy_setopt(request->easy, CURLOPT_HTTP_VERSION,
+                   ca_file ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
+  curl_easy_setopt(request->easy, CURLOPT_PIPEWAIT, ca_file ? 1L : 0L);
+  if (ca_file) curl_easy_setopt(request->easy, CURLOPT_CAINFO, ca_file);
 }
 
 static void bare_check(bare *request) {
   long status = 0;
   curl_easy_getinfo(request->easy, CURLINFO_RESPONSE_CODE, &status);
-  require(status == 200 && request->length > 0, "bare response");
+  require((status == 200 || (is_retried && status == 503)) && request->length > 0, "bare response");
   request->length = 0;
 }
 
@@ -196,8 +171,15 @@ static boxretry_request template = BOXRETRY_REQUEST_INIT;
 
 static void client_set_up(const char *url) {
   boxretry_client_options options = BOXRETRY_CLIENT_OPTIONS_INIT;
+  boxretry_retry_options retries = BOXRETRY_RETRY_OPTIONS_INIT;
+  boxretry_strategy *strategy;
   options.max_transfers = (int32_t)in_flight;
+  options.ca_file = ca_file;
+  retries.max_attempts = 1000; /* with many in flight, a request may get several 503 in a row, and others none */
+  require(boxretry_strategy_new(&retries, &strategy) == BOXRETRY_OK, "boxretry_strategy_new");
+  if (is_retried) options.strategy = strategy;
   require(boxretry_client_new(&options, &client) == BOXRETRY_OK, "boxretry_client_new");
+  boxretry_strategy_free(strategy);
   require(boxretry_queue_new(&queue) == BOXRETRY_OK, "boxretry_queue_new");
   template.url = url;
 }
@@ -205,7 +187,8 @@ static void client_set_up(const char *url) {
 static void client_check(boxretry_response *response) {
   size_t length;
   boxretry_response_body(response, &length);
-  require(boxretry_response_status(response) == 200 && length > 0 && boxretry_response_attempt_count(response) == 1,
+  require(boxretry_response_status(response) == 200 && length > 0 &&
+              (is_retried || boxretry_response_attempt_count(response) == 1),
           boxretry_error_name(boxretry_response_error(response)));
   boxretry_response_free(response);
 }
@@ -243,8 +226,13 @@ int main(int argc, char **argv) {
                   {"poll", multi_run, 1},
                   {"epoll", multi_run, 1},
                   {"queue", queue_run, 0}};
-  if (argc != 5) return fputs("usage: http SUBJECT URL REQUESTS IN_FLIGHT\n", stderr), 2;
+  if (argc < 5) return fputs("usage: http SUBJECT URL REQUESTS IN_FLIGHT [retried] [ca=FILE]\n", stderr), 2;
+  const long count = strtol(argv[3], NULL, 10);
   in_flight = strtol(argv[4], NULL, 10);
+  for (int i = 5; i < argc; i++) {
+    if (strcmp(argv[i], "retried") == 0) is_retried = 1;
+    if (strncmp(argv[i], "ca=", 3) == 0) ca_file = argv[i] + 3;
+  }
   curl_global_init(CURL_GLOBAL_DEFAULT);
   for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
     if (strcmp(argv[1], subjects[i].name) != 0) continue;
@@ -254,10 +242,9 @@ int main(int argc, char **argv) {
       client_set_up(argv[2]);
     }
     subjects[i].run(in_flight);
-    const double began = now(), processor_began = processor_time();
-    subjects[i].run(strtol(argv[3], NULL, 10));
-    const double wall = now() - began, processor = processor_time() - processor_began;
-    printf("%.6f %.6f %ld\n", wall, processor, peak_memory());
+    begin_costs();
+    subjects[i].run(is_retried && subjects[i].is_bare ? 2 * count : count);
+    print_costs();
     return EXIT_SUCCESS;
   }
   return fputs("http: there is no such subject\n", stderr), 2;

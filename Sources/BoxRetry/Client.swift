@@ -75,6 +75,7 @@ extension ClientHandle {
         let copy = try copy(of: request)
         let tokens = try tokens(for: request, copy)
         settings.isDirect = tokens != nil && !allowsInsecureToken && !copy.place.has_tls
+        if strategy.callsBack { try describe(copy, request) }
         return Call(
             engine: engine, request: copy, strategy: strategy, settings: settings,
             delivery: try delivery(request), cancelSwitch: cancel, userPointer: request.user_pointer, sink: sink,
@@ -105,8 +106,12 @@ extension ClientHandle {
         let (url, place) = try checkedURL(request.url, "request")
         let list = try HeaderList(reading: request.headers, request.header_count, "request")
         if let problem = list.problem { throw .invalidArgument("request", "headers", problem) }
-        guard let headers = OwnedHeaders.copy(of: list) else { throw .outOfMemory }
-        if let key = request.idempotency_key { try idempotencyHeader.add(key, to: headers) }
+        var headers: OwnedHeaders?
+        if list.count > 0 || request.idempotency_key != nil {
+            guard let copy = OwnedHeaders.copy(of: list) else { throw .outOfMemory }
+            if let key = request.idempotency_key { try idempotencyHeader.add(key, to: copy) }
+            headers = copy
+        }
         let isUnsafe = try request.checkedIsUnsafe()
         let body = try body(of: request)
         let copy = RequestCopy.make(
@@ -115,6 +120,11 @@ extension ClientHandle {
             body.free()
             throw .outOfMemory
         }
+        return copy
+    }
+
+    /// Writes down what custom strategies are shown of a request.
+    private func describe(_ copy: RequestCopy, _ request: boxretry_request) throws(Failure) {
         guard let description = shim_allocate(MemoryLayout<boxretry_request>.size) else { throw .outOfMemory }
         var seen = boxretry_request.defaults
         seen.method = copy.method
@@ -129,7 +139,6 @@ extension ClientHandle {
         seen.retry_safety = request.retry_safety
         description.bindMemory(to: boxretry_request.self, capacity: 1).initialize(to: seen)
         copy.description = description
-        return copy
     }
 
     private func body(of request: boxretry_request) throws(Failure) -> RequestCopy.Body {

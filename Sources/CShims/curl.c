@@ -4,7 +4,6 @@
 #include "shim_memory.h"
 #include "shim_system.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -80,7 +79,7 @@ static int on_timer(CURLM *curl, long timeout_ms, void *user) {
   return 0;
 }
 
-shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, void *loop) {
+shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, long connections, void *loop) {
   shim_multi *multi = malloc(sizeof *multi);
   CURLM *curl = curl_multi_init();
   if (!multi || !curl) {
@@ -93,6 +92,8 @@ shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, void *loop) {
   curl_multi_setopt(curl, CURLMOPT_SOCKETDATA, multi);
   curl_multi_setopt(curl, CURLMOPT_TIMERFUNCTION, on_timer);
   curl_multi_setopt(curl, CURLMOPT_TIMERDATA, multi);
+  /* libcurl by itself would close those of a burst when it ebbs. */
+  curl_multi_setopt(curl, CURLMOPT_MAXCONNECTS, connections);
   return multi;
 }
 
@@ -227,7 +228,6 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
     SET(CURLOPT_SEEKDATA, easy);
     SET(CURLOPT_XFERINFOFUNCTION, on_progress);
     SET(CURLOPT_XFERINFODATA, easy);
-    SET(CURLOPT_NOPROGRESS, 0L);
     SET(CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
     SET(CURLOPT_OPENSOCKETDATA, easy);
     SET(CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
@@ -274,6 +274,7 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   }
   SET(CURLOPT_PIPEWAIT, attempt->multiplexed ? 1L : 0L);
   SET(CURLOPT_ACCEPT_ENCODING, attempt->compressed ? "" : NULL);
+  SET(CURLOPT_NOPROGRESS, attempt->watched ? 0L : 1L);
   if (attempt->large != easy->was_large) {
     SET(CURLOPT_BUFFERSIZE, attempt->large ? 131072L : (long)CURL_MAX_WRITE_SIZE);
     SET(CURLOPT_UPLOAD_BUFFERSIZE, attempt->large ? 262144L : 65536L);
@@ -332,8 +333,8 @@ static int64_t off_info(shim_easy *easy, CURLINFO info) {
 }
 
 /* libcurl has microseconds, and 0 for what was not reached. */
-static int64_t time_info(shim_easy *easy, CURLINFO info, bool is_reached) {
-  return is_reached ? off_info(easy, info) * 1000 : -1;
+static int64_t nanoseconds(int64_t microseconds, bool is_reached) {
+  return is_reached ? microseconds * 1000 : -1;
 }
 
 void shim_easy_report(shim_easy *easy, shim_report *report) {
@@ -349,10 +350,10 @@ void shim_easy_report(shim_easy *easy, shim_report *report) {
   const int64_t connect = off_info(easy, CURLINFO_CONNECT_TIME_T);
   const int64_t lookup = off_info(easy, CURLINFO_NAMELOOKUP_TIME_T);
   const int64_t first_byte = off_info(easy, CURLINFO_STARTTRANSFER_TIME_T);
-  report->lookup = time_info(easy, CURLINFO_NAMELOOKUP_TIME_T, lookup > 0 || sending > 0);
-  report->connect = time_info(easy, CURLINFO_CONNECT_TIME_T, connect > 0 || sending > 0);
-  report->tls = time_info(easy, CURLINFO_APPCONNECT_TIME_T, sending > 0);
-  report->first_byte = time_info(easy, CURLINFO_STARTTRANSFER_TIME_T, first_byte > 0);
+  report->lookup = nanoseconds(lookup, lookup > 0 || sending > 0);
+  report->connect = nanoseconds(connect, connect > 0 || sending > 0);
+  report->tls = nanoseconds(off_info(easy, CURLINFO_APPCONNECT_TIME_T), sending > 0);
+  report->first_byte = nanoseconds(first_byte, first_byte > 0);
 }
 
 /* --- Secret header lines --- */
@@ -377,6 +378,17 @@ void shim_header_free_secret(struct curl_slist *first) {
   shim_wipe(first->data, strlen(first->data));
   free(first->data);
   free(first);
+}
+
+/* Not to be told about a 100 that does not come; it is nothing to libcurl where there is no body. */
+static struct curl_slist no_lines = {(char[]){"Expect:"}, NULL};
+
+struct curl_slist *shim_header_no_lines(void) {
+  return &no_lines;
+}
+
+void shim_header_free_lines(struct curl_slist *lines) {
+  if (lines != &no_lines) curl_slist_free_all(lines);
 }
 
 bool shim_header_has_authorization(const struct curl_slist *lines) {
@@ -468,128 +480,4 @@ int shim_easy_add_part(shim_easy *easy, const shim_part *part) {
 
 const char *shim_easy_text(CURLcode code) {
   return curl_easy_strerror(code);
-}
-
-/* --- URLs --- */
-
-static uint64_t hash(uint64_t state, const char *text) {
-  for (; *text; text++)
-    state = (state ^ (unsigned char)*text) * 0x100000001B3U;
-  return state;
-}
-
-static bool is_address(const char *host) {
-  unsigned char bytes[sizeof(struct in6_addr)];
-  return host[0] == '[' || inet_pton(AF_INET, host, bytes) == 1;
-}
-
-/* 127.0.0.0/8, ::1, and the name that always stands for them (RFC 6761). `host` as in a URL: IPv6 in brackets. */
-static bool is_loopback(const char *host) {
-  struct in_addr address;
-  if (strcasecmp(host, "localhost") == 0 || strcasecmp(host, "localhost.") == 0) return true;
-  if (inet_pton(AF_INET, host, &address) == 1) return ntohl(address.s_addr) >> 24 == 127;
-  return strcmp(host, "[::1]") == 0;
-}
-
-/* The parts of a URL that say where a request goes. */
-typedef struct url_origin {
-  char *scheme, *host, *port;
-} url_origin;
-
-/* `code`: of the last step on the way to a URL that we can fetch. */
-static int url_result(CURLUcode code) {
-  return code == CURLUE_OK ? SHIM_URL_GOOD : code == CURLUE_OUT_OF_MEMORY ? SHIM_URL_NO_MEMORY : SHIM_URL_BAD;
-}
-
-static CURLUcode read_origin(CURLU *parsed, url_origin *out) {
-  CURLUcode code = curl_url_get(parsed, CURLUPART_SCHEME, &out->scheme, 0);
-  if (code == CURLUE_OK && strcmp(out->scheme, "http") != 0 && strcmp(out->scheme, "https") != 0)
-    code = CURLUE_UNSUPPORTED_SCHEME;
-  if (code == CURLUE_OK) code = curl_url_get(parsed, CURLUPART_HOST, &out->host, 0);
-  if (code == CURLUE_OK) code = curl_url_get(parsed, CURLUPART_PORT, &out->port, CURLU_DEFAULT_PORT);
-  return code;
-}
-
-static void free_origin(url_origin *origin) {
-  curl_free(origin->scheme);
-  curl_free(origin->host);
-  curl_free(origin->port);
-}
-
-/* SHIM_URL_…. In any case `out` is to be freed. */
-static int parse_origin(const char *url, url_origin *out) {
-  CURLU *parsed = curl_url();
-  *out = (url_origin){NULL, NULL, NULL};
-  CURLUcode code = parsed ? curl_url_set(parsed, CURLUPART_URL, url, 0) : CURLUE_OUT_OF_MEMORY;
-  if (code == CURLUE_OK) code = read_origin(parsed, out);
-  curl_url_cleanup(parsed);
-  return url_result(code);
-}
-
-int shim_url_check(const char *url, shim_url *out) {
-  url_origin origin;
-  const int result = parse_origin(url, &origin);
-  if (result == SHIM_URL_GOOD) {
-    const bool has_tls = strcmp(origin.scheme, "https") == 0;
-    *out = (shim_url){.origin = hash(hash(0xCBF29CE484222325U, origin.host), origin.port),
-                      .needs_lookup = !is_address(origin.host),
-                      .has_tls = has_tls,
-                      .is_local = is_loopback(origin.host)};
-  }
-  free_origin(&origin);
-  return result;
-}
-
-static CURLUcode follow(CURLU *parsed, const char *url, const char *location, char **followed) {
-  url_origin origin = {NULL, NULL, NULL};
-  CURLUcode code = parsed ? curl_url_set(parsed, CURLUPART_URL, url, 0) : CURLUE_OUT_OF_MEMORY;
-  if (code == CURLUE_OK) code = curl_url_set(parsed, CURLUPART_URL, location, CURLU_URLENCODE | CURLU_ALLOW_SPACE);
-  if (code == CURLUE_OK) code = read_origin(parsed, &origin);
-  if (code == CURLUE_OK) code = curl_url_get(parsed, CURLUPART_URL, followed, 0);
-  free_origin(&origin);
-  return code;
-}
-
-int shim_url_follow(const char *url, const char *location, char **out) {
-  *out = NULL;
-  if (*location == '\0') return SHIM_URL_BAD;
-  /* RFC 3986, 5.2.2: with nothing but a fragment it is the same document. libcurl would drop its last part. */
-  if (*location == '#') {
-    *out = strndup(url, strcspn(url, "#"));
-    return *out ? SHIM_URL_GOOD : SHIM_URL_NO_MEMORY;
-  }
-  CURLU *parsed = curl_url();
-  char *followed = NULL;
-  const int result = url_result(follow(parsed, url, location, &followed));
-  if (result == SHIM_URL_GOOD) *out = strdup(followed);
-  curl_free(followed);
-  curl_url_cleanup(parsed);
-  return result == SHIM_URL_GOOD && !*out ? SHIM_URL_NO_MEMORY : result;
-}
-
-bool shim_url_without_user(const char *url, char **out) {
-  *out = NULL;
-  const char *host = strstr(url, "://");
-  if (!host) return true;
-  host += 3;
-  const char *end = host + strcspn(host, "/?#"), *at = NULL;
-  for (const char *c = host; c < end; c++)
-    if (*c == '@') at = c;
-  if (!at) return true;
-  *out = malloc(strlen(url) + 1);
-  if (!*out) return false;
-  memcpy(*out, url, (size_t)(host - url));
-  strcpy(*out + (host - url), at + 1);
-  return true;
-}
-
-int shim_url_same_origin(const char *url, const char *other, bool *is_same) {
-  url_origin one, two;
-  const int result = parse_origin(url, &one), other_result = parse_origin(other, &two);
-  const bool are_good = result == SHIM_URL_GOOD && other_result == SHIM_URL_GOOD;
-  *is_same = are_good && strcmp(one.scheme, two.scheme) == 0 && strcasecmp(one.host, two.host) == 0 &&
-             strcmp(one.port, two.port) == 0;
-  free_origin(&one);
-  free_origin(&two);
-  return result == SHIM_URL_GOOD ? other_result : result;
 }

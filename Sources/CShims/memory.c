@@ -19,18 +19,29 @@ static char *grow(const shim_buffer *buffer, size_t capacity) {
   return grown;
 }
 
-bool shim_buffer_append(shim_buffer *buffer, const void *data, size_t count) {
-  if (!buffer->data || count >= buffer->capacity - buffer->count) {
-    size_t capacity = buffer->capacity ? buffer->capacity : 512;
-    while (capacity - buffer->count <= count) {
-      if (capacity > (size_t)-1 / 2) return false;
-      capacity *= 2;
-    }
-    char *grown = grow(buffer, capacity);
-    if (!grown) return false;
-    buffer->data = grown;
-    buffer->capacity = capacity;
+/* Makes room for so many bytes, and a NUL. */
+static bool reserve(shim_buffer *buffer, size_t count) {
+  if (buffer->data && count < buffer->capacity - buffer->count) return true;
+  size_t capacity = buffer->capacity ? buffer->capacity : 512;
+  while (capacity - buffer->count <= count) {
+    if (capacity > (size_t)-1 / 2) return false;
+    capacity *= 2;
   }
+  char *grown = grow(buffer, capacity);
+  if (!grown) return false;
+  buffer->data = grown;
+  buffer->capacity = capacity;
+  return true;
+}
+
+void *shim_buffer_room(shim_buffer *buffer, size_t count) {
+  const size_t alignment = sizeof(void *);
+  if (count > (size_t)-1 - 2 * alignment || !reserve(buffer, count + 2 * alignment)) return NULL;
+  return buffer->data + (buffer->count + alignment) / alignment * alignment;
+}
+
+bool shim_buffer_append(shim_buffer *buffer, const void *data, size_t count) {
+  if (!reserve(buffer, count)) return false;
   if (count > 0) memcpy(buffer->data + buffer->count, data, count);
   buffer->count += count;
   buffer->data[buffer->count] = '\0';
@@ -50,8 +61,22 @@ bool shim_is_equal(const char *text, const char *other) {
   return strcmp(text, other) == 0;
 }
 
+size_t shim_find(const char *bytes, char byte, size_t count) {
+  const char *found = memchr(bytes, byte, count);
+  return found ? (size_t)(found - bytes) : count;
+}
+
 char *shim_copy_string(const char *text) {
   return text ? shim_copy_bytes(text, strlen(text) + 1) : NULL;
+}
+
+char *shim_copy_strings(const char *first, const char *second) {
+  const size_t size = strlen(first) + 1, second_size = strlen(second) + 1;
+  char *copies = malloc(size + second_size);
+  if (!copies) return NULL;
+  memcpy(copies, first, size);
+  memcpy(copies + size, second, second_size);
+  return copies;
 }
 
 void *shim_copy_bytes(const void *bytes, size_t count) {

@@ -96,6 +96,8 @@ final class ScriptedTransport: Transport {
         held.removeAll { $0.transfer === transfer }
     }
 
+    func runDue() {}
+
     func wait(nanoseconds: Int64) {
         // Another thread is asked, and its answer comes in real time.
         if let engine, engine.active.contains(where: { $0.isAskingEarly || $0.machine.state == .deciding }) { return }

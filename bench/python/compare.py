@@ -3,6 +3,8 @@
     pip install -r Tests/requirements.txt -r bench/python/requirements.txt
     PYTHONPATH=bindings/python/src BOXRETRY_LIBRARY=… python bench/python/compare.py [--rounds N] [--requests N]
 
+`scripts/bench python` does that.
+
 Prints two tables: one request after another, and many at once under asyncio. Processor time is that of the whole
 process, the engine's own thread included. Ratios are of one round; what is printed is the median of all rounds.
 
@@ -44,7 +46,8 @@ from boxretry.aio import AsyncClient
 from boxretry.integrations.box_sdk import RetryNetworkClient
 from boxretry.integrations.httpx import RetryTransport
 from boxretry.integrations.requests import RetryAdapter
-from run import markdown, nginx, raise_descriptor_limit
+from measure import markdown, raise_descriptor_limit
+from server import nginx
 from urllib3.util.retry import Retry
 
 #: Sends one request, and answers with the length of the body.
@@ -265,7 +268,8 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=3000, help="of each, in each round")
     arguments = parser.parse_args()
     raise_descriptor_limit()
-    with nginx() as url:
+    with nginx() as server:
+        url = f"{server.http}/"
         print(f"## One after another\n\n{one_after_another(url, arguments.rounds, arguments.requests)}\n", flush=True)
         for in_flight in (64, 1_000):
             results = at_once(url, in_flight, arguments.rounds, max(arguments.requests, 10 * in_flight))

@@ -20,8 +20,9 @@ typedef struct shim_multi_callbacks {
 typedef struct shim_multi shim_multi;
 typedef struct shim_easy shim_easy; /* see below */
 
-shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, void *loop); /* NULL: out of memory */
-void shim_multi_free(shim_multi *multi);                                       /* all transfers have been removed */
+/* Keeps so many connections for further requests. NULL: out of memory. */
+shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, long connections, void *loop);
+void shim_multi_free(shim_multi *multi); /* all transfers have been removed */
 
 /* CURLE_OK; CURLE_OUT_OF_MEMORY; else it cannot be added. */
 CURLcode shim_multi_add(shim_multi *multi, shim_easy *easy);
@@ -73,6 +74,10 @@ typedef struct shim_easy_settings {
 struct curl_slist *shim_header_add_secret(const char *start, const char *secret, struct curl_slist *others);
 /* Frees and overwrites that one line. NULL is accepted. */
 void shim_header_free_secret(struct curl_slist *first);
+/* The header lines of a request that has none of its own. They are nobody's: nothing is to be put behind them. */
+struct curl_slist *shim_header_no_lines(void);
+/* Frees header lines, but for those. NULL is accepted. */
+void shim_header_free_lines(struct curl_slist *lines);
 /* Whether there is an Authorization among header lines. */
 bool shim_header_has_authorization(const struct curl_slist *lines);
 
@@ -99,6 +104,7 @@ typedef struct shim_attempt {
   bool fresh;          /* on a new connection */
   bool direct;         /* not by way of a proxy */
   bool large;          /* the bodies are worth large buffers */
+  bool watched;        /* `moved` tells how far the bodies have come */
 } shim_attempt;
 
 /* Prepares a handle for an attempt. CURLE_OK; CURLE_OUT_OF_MEMORY; else it is an option that this libcurl lacks. */

@@ -74,14 +74,16 @@ public final class OwnedHeaders {
         return true
     }
 
-    /// As libcurl's list, with what keeps libcurl from adding headers of its own. Nil if there is no memory.
-    func lines(hasBody: Bool) -> UnsafeMutablePointer<curl_slist>? {
+    /// Header lines as libcurl's list, with what keeps libcurl from adding headers of its own; to be freed with
+    /// `shim_header_free_lines`. Nil if there is no memory.
+    static func lines(_ list: HeaderList, hasBody: Bool) -> UnsafeMutablePointer<curl_slist>? {
+        if list.count == 0, !hasBody { return shim_header_no_lines() }
         // No second is lost on a 100 that does not come (F57).
         var lines = curl_slist_append(nil, "Expect:")
         var isComplete = lines != nil
         var hasContentType = false
         list.forEach { name, value in
-            isComplete = isComplete && Self.add(name, value, to: &lines)
+            isComplete = isComplete && add(name, value, to: &lines)
             if RequestChecks.isContentType(name) { hasContentType = true }
         }
         if hasBody, !hasContentType { isComplete = isComplete && curl_slist_append(lines, "Content-Type:") != nil }

@@ -4,13 +4,13 @@ import RetryCore
 /// A request, copied from the caller. Never changes, but for how far a streamed body has been read.
 public final class RequestCopy {
     let target: Target
-    private let ownHeaders: OwnedHeaders
+    private let ownHeaders: OwnedHeaders?
     /// For libcurl, if nothing is changed.
     let ownLines: UnsafeMutablePointer<curl_slist>
     public let body: Body
     let isIdempotent: Bool
     let isUnsafe: Bool
-    /// The request as custom strategies see it; freed with this copy.
+    /// The request as custom strategies see it, if there is one; freed with this copy.
     public var description: UnsafeMutableRawPointer?
 
     /// The body of a request.
@@ -28,7 +28,7 @@ public final class RequestCopy {
 
     /// Nil if there is no memory: then the body is still the caller's. All parts have been checked.
     public static func make(
-        method: UnsafePointer<CChar>, url: UnsafePointer<CChar>, place: shim_url, headers: OwnedHeaders, body: Body,
+        method: UnsafePointer<CChar>, url: UnsafePointer<CChar>, place: shim_url, headers: OwnedHeaders?, body: Body,
         isUnsafe: Bool
     ) -> RequestCopy? {
         var hasBody = false
@@ -40,7 +40,7 @@ public final class RequestCopy {
     }
 
     private init(
-        _ target: Target, _ headers: OwnedHeaders, _ lines: UnsafeMutablePointer<curl_slist>, _ body: Body,
+        _ target: Target, _ headers: OwnedHeaders?, _ lines: UnsafeMutablePointer<curl_slist>, _ body: Body,
         isUnsafe: Bool
     ) {
         self.target = target
@@ -57,16 +57,16 @@ public final class RequestCopy {
     }
 
     private static func lines(
-        _ headers: OwnedHeaders, to target: Target, _ body: Body
+        _ headers: OwnedHeaders?, to target: Target, _ body: Body
     ) -> UnsafeMutablePointer<curl_slist>? {
         // libcurl writes the Content-Type of a multipart body.
         var writesType = false
         if case .stream(let source) = body { writesType = source.writesContentType }
-        return headers.lines(hasBody: target.saysLength && !writesType)
+        return OwnedHeaders.lines(headers?.list ?? .empty, hasBody: target.saysLength && !writesType)
     }
 
     deinit {
-        curl_slist_free_all(ownLines)
+        shim_header_free_lines(ownLines)
         body.free()
         shim_free(description)
     }
@@ -74,7 +74,7 @@ public final class RequestCopy {
     public var method: UnsafePointer<CChar> { UnsafePointer(target.method) }
     public var url: UnsafePointer<CChar> { UnsafePointer(target.url) }
     public var place: shim_url { target.place }
-    public var headers: HeaderList { ownHeaders.list }
+    public var headers: HeaderList { ownHeaders?.list ?? .empty }
 
     /// The caller's own Authorization wins over any access token (T13).
     public var hasAuthorization: Bool { headers.firstValue(of: "Authorization") != nil }

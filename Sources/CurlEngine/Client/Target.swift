@@ -3,6 +3,7 @@ import RetryCore
 
 /// Where a request is sent, and how: as it says, or as a redirect has changed it. Never changes.
 final class Target {
+    /// Method and URL, in one block.
     let method: UnsafeMutablePointer<CChar>
     let url: UnsafeMutablePointer<CChar>
     /// The URL as it is shown, without user and password; nil: as it is.
@@ -18,24 +19,21 @@ final class Target {
     static func make(
         method: UnsafePointer<CChar>, url: UnsafePointer<CChar>, place: shim_url, hasBody: Bool, isForeign: Bool
     ) -> Target? {
-        guard let methodCopy = shim_copy_string(method) else { return nil }
-        let urlCopy = shim_copy_string(url)
+        guard let copies = shim_copy_strings(method, url) else { return nil }
         var withoutUser: UnsafeMutablePointer<CChar>?
         // What is shown may not have the password in it because there was no memory to leave it out.
-        guard let urlCopy, shim_url_without_user(url, &withoutUser) else {
-            shim_free(methodCopy)
-            shim_free(urlCopy)
+        guard shim_url_without_user(url, &withoutUser) else {
+            shim_free(copies)
             return nil
         }
         return Target(
-            method: methodCopy, url: urlCopy, withoutUser: withoutUser, place: place, hasBody: hasBody,
-            isForeign: isForeign)
+            method: copies, url: copies + shim_length(method) + 1, withoutUser: withoutUser, place: place,
+            hasBody: hasBody, isForeign: isForeign)
     }
 
     private init(
         method: UnsafeMutablePointer<CChar>, url: UnsafeMutablePointer<CChar>,
-        withoutUser: UnsafeMutablePointer<CChar>?,
-        place: shim_url, hasBody: Bool, isForeign: Bool
+        withoutUser: UnsafeMutablePointer<CChar>?, place: shim_url, hasBody: Bool, isForeign: Bool
     ) {
         self.method = method
         self.url = url
@@ -47,7 +45,6 @@ final class Target {
 
     deinit {
         shim_free(method)
-        shim_free(url)
         shim_free(withoutUser)
     }
 

@@ -31,7 +31,6 @@ extension Engine {
         if call.target.place.has_tls || settings.proxy != nil { usesTLS = true }
         let mayShare = call.settings.httpVersion.mayMultiplex(hasTLS: call.target.place.has_tls)
         starting.append(call, settings, probes: mayShare && spoken.isMultiplexed(call.target.place) == nil)
-        hasMoreToDo = true
         arm(call)
     }
 
@@ -207,7 +206,7 @@ extension Engine {
     /// Nanoseconds of the attempt's resource time (M2); `Int64.max` if it has none.
     private func resourceTimeLeft(_ call: Call) -> Int64 {
         guard call.settings.resourceTimeout != .max else { return .max }
-        return call.settings.resourceTimeout - (clock.boottime.nanoseconds - call.attemptStartedBoot)
+        return call.settings.resourceTimeout - (boottime - call.attemptStartedBoot)
     }
 
     private func saturated(_ time: Int64, _ nanoseconds: Int64) -> Int64 {
@@ -318,7 +317,7 @@ extension Engine {
         call.transfer = transfer
         if call.reconnects == 0, call.redirectsInAttempt == 0 {
             call.attemptStartedAt = now
-            call.attemptStartedBoot = clock.boottime.nanoseconds
+            call.attemptStartedBoot = boottime
             locked { stats.attempts += 1 }
         }
         arm(call)

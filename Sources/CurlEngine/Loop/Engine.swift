@@ -267,17 +267,24 @@ public final class Engine {
 
     /// Waits for something to happen, but not beyond `limit`, and lets it happen.
     func turn(until limit: Int64) {
+        guard let transport else { return }
         readClock()
+        noticeSleep()
         hasMoreToDo = false
         runCommands()
         runTimers()
         startWaiting()
+        transport.runDue()
+        takeEnded(transport)
         guard mayWait() else { return }
-        transport?.wait(nanoseconds: hasMoreToDo ? 0 : max(min(timers.nextDue ?? .max, limit) - now, 0))
+        transport.wait(nanoseconds: hasMoreToDo ? 0 : max(min(timers.nextDue ?? .max, limit) - now, 0))
         locked { isPolling = false }
         readClock()
-        noticeSleep()
-        while let ended = transport?.takeEnded() {
+        takeEnded(transport)
+    }
+
+    private func takeEnded(_ transport: any Transport) {
+        while let ended = transport.takeEnded() {
             attemptEnded(ended.transfer.call, ended.result, code: ended.code)
         }
     }
@@ -289,6 +296,9 @@ public final class Engine {
         boottimeAhead = ahead
         for call in active where !call.isWaitingOnly { timers.set(call, due: now) }
     }
+
+    /// CLOCK_BOOTTIME at the beginning of this turn, in nanoseconds.
+    var boottime: Int64 { now + boottimeAhead }
 
     func readClock() {
         now = clock.monotonic.nanoseconds

@@ -3,7 +3,8 @@ import RetryCore
 
 /// libcurl, driven by its sockets: `curl_multi_socket_action` over epoll.
 final class CurlTransport: Transport {
-    private static let maximumIdleHandles = 64
+    /// So many handles are kept for the next attempts, or as many as there are under way.
+    private static let leastIdleHandles = 64
 
     private let settings: EngineSettings
     private unowned(unsafe) let engine: Engine
@@ -12,6 +13,7 @@ final class CurlTransport: Transport {
     /// Nil only until it is set up.
     private var multi: OpaquePointer?
     private var idleHandles: [OpaquePointer] = []
+    private var usedHandles = 0
     private var sockets: [Socket] = []
 
     /// What is known of a descriptor, by its number.
@@ -43,7 +45,7 @@ final class CurlTransport: Transport {
             throw .exhausted
         }
         var callbacks = multiCallbacks
-        multi = shim_multi_new(&callbacks, Unmanaged.passUnretained(self).toOpaque())
+        multi = shim_multi_new(&callbacks, settings.maxTransfers, Unmanaged.passUnretained(self).toOpaque())
         guard multi != nil else { throw .outOfMemory }
     }
 
@@ -65,6 +67,7 @@ final class CurlTransport: Transport {
         guard let easy = ownEasy ?? idleHandles.popLast() ?? makeEasy() else { return .outOfMemory }
         transfer.easy = easy
         transfer.isEasyShared = ownEasy == nil
+        if transfer.isEasyShared { usedHandles += 1 }
         var attempt = transfer.attempt()
         let prepared = shim_easy_prepare(easy, &attempt, Unmanaged.passUnretained(transfer).toOpaque())
         guard prepared == CURLE_OK else { return failure(prepared) }
@@ -89,11 +92,12 @@ final class CurlTransport: Transport {
         let index = Int(transfer.socket)
         if sockets.indices.contains(index), sockets[index].owner === transfer { sockets[index].owner = nil }
         guard transfer.isEasyShared else { return }
+        usedHandles -= 1
         // What the caller may have set on a handle is for one transfer. And libcurl refuses to change some settings of a
         // handle whose look-up has failed, as if it were still at it.
-        if settings.onTransfer == nil, transfer.isWhole, idleHandles.count < Self.maximumIdleHandles {
-            idleHandles.append(easy)
-        } else {
+        guard settings.onTransfer == nil, transfer.isWhole else { return shim_easy_free(easy) }
+        idleHandles.append(easy)
+        while idleHandles.count > max(usedHandles, Self.leastIdleHandles), let easy = idleHandles.popLast() {
             shim_easy_free(easy)
         }
     }
@@ -112,17 +116,18 @@ final class CurlTransport: Transport {
                 handle(event)
             }
         }
-        if due <= engine.now {
-            due = .max
-            shim_multi_timeout(multi)
-        }
+    }
+
+    func runDue() {
+        guard due <= engine.now else { return }
+        due = .max
+        shim_multi_timeout(multi)
     }
 
     private func handle(_ event: shim_ready) {
         let index = Int(event.descriptor)
         guard sockets.indices.contains(index) else { return }
         if let owner = sockets[index].owner {
-            engine.readClock()
             owner.touchConnection()
         } else if !sockets[index].isWanted {
             // A connection that nobody uses: libcurl will see for itself. It is not to be heard of for ever.
@@ -196,15 +201,17 @@ final class CurlTransport: Transport {
 
 private let multiCallbacks = shim_multi_callbacks(
     watch: { transport, transfer, descriptor, what in
-        guard let transport else { return }
-        Unmanaged<CurlTransport>.fromOpaque(transport).takeUnretainedValue()
-            .watch(Transfer.of(transfer), descriptor, what)
+        CurlTransport.with(transport) { $0.watch(Transfer.of(transfer), descriptor, what) }
     },
-    set_timer: { transport, milliseconds in
-        guard let transport else { return }
-        Unmanaged<CurlTransport>.fromOpaque(transport).takeUnretainedValue().setTimer(milliseconds: milliseconds)
-    },
+    set_timer: { transport, milliseconds in CurlTransport.with(transport) { $0.setTimer(milliseconds: milliseconds) } },
     changed: { transport, descriptor, isOpen in
-        guard let transport else { return }
-        Unmanaged<CurlTransport>.fromOpaque(transport).takeUnretainedValue().changed(descriptor, isOpen: isOpen)
+        CurlTransport.with(transport) { $0.changed(descriptor, isOpen: isOpen) }
     })
+
+extension CurlTransport {
+    /// The transport that libcurl tells something. No reference is counted: it outlives what libcurl has of it.
+    @inline(__always)
+    fileprivate static func with(_ pointer: UnsafeMutableRawPointer?, _ body: (CurlTransport) -> Void) {
+        if let pointer { Unmanaged<CurlTransport>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body) }
+    }
+}

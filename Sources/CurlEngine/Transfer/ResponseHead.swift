@@ -15,19 +15,23 @@ struct ResponseHead {
     /// Takes the buffer over. Nil if there is no memory: lines that are missing would read as if they had never come.
     init?(_ buffer: shim_buffer) {
         bytes = buffer
-        guard bytes.count > 0, let data = bytes.data else { return }
-        var lines = 0
-        for index in 0..<bytes.count where data[index] == Self.newline { lines += 1 }
-        guard lines > 0 else { return }
-        guard let memory = shim_allocate(lines * 2 * MemoryLayout<UnsafePointer<CChar>?>.stride) else {
+        let lines = bytes.data.map { Self.lineCount($0, bytes.count) } ?? 0
+        // A lone line is the status line.
+        guard lines > 1 else { return }
+        // The pointers stand behind what they point to.
+        guard let memory = shim_buffer_room(&bytes, lines * 2 * MemoryLayout<UnsafePointer<CChar>?>.stride),
+            let data = bytes.data
+        else {
             shim_buffer_free(&bytes)
             return nil
         }
         let pairs = memory.bindMemory(to: UnsafePointer<CChar>?.self, capacity: lines * 2)
         self.pairs = pairs
         // The first line is the status line.
-        var start = (0..<bytes.count).first { data[$0] == Self.newline }.map { $0 + 1 } ?? bytes.count
-        for end in start..<bytes.count where data[end] == Self.newline {
+        var start = shim_find(data, Self.newline, bytes.count) + 1
+        while start < bytes.count {
+            let end = start + shim_find(data + start, Self.newline, bytes.count - start)
+            guard end < bytes.count else { return }
             if Self.isBlank(data[start]), start < end, count > 0 {
                 fold(data, start, end)
             } else if let (name, value) = Self.cut(data, start, end) {
@@ -37,6 +41,17 @@ struct ResponseHead {
             }
             start = end + 1
         }
+    }
+
+    private static func lineCount(_ data: UnsafePointer<CChar>, _ count: Int) -> Int {
+        var lines = 0
+        var start = 0
+        while start < count {
+            let end = start + shim_find(data + start, newline, count - start)
+            if end < count { lines += 1 }
+            start = end + 1
+        }
+        return lines
     }
 
     /// A line that begins with a blank goes on with the value before it, after one blank (RFC 9112, 5.2).
@@ -60,7 +75,8 @@ struct ResponseHead {
 
     private static func isBlank(_ byte: CChar) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    private static let newline = CChar(bitPattern: UInt8(ascii: "\n"))
+    private static var newline: CChar { CChar(bitPattern: UInt8(ascii: "\n")) }
+    private static var colon: CChar { CChar(bitPattern: UInt8(ascii: ":")) }
 
     /// Ends name and value of the line from `start` to before the newline at `end`; nil if it is no header line.
     private static func cut(
@@ -69,9 +85,8 @@ struct ResponseHead {
         var last = end
         while last > start, isSpace(data[last - 1]) { last -= 1 }
         data[last] = 0  // There is room: at `end` stands the newline.
-        guard let colon = (start..<last).first(where: { data[$0] == CChar(bitPattern: UInt8(ascii: ":")) }) else {
-            return nil
-        }
+        let colon = start + shim_find(data + start, Self.colon, last - start)
+        guard colon < last else { return nil }
         var nameEnd = colon
         while nameEnd > start, isSpace(data[nameEnd - 1]) { nameEnd -= 1 }
         data[nameEnd] = 0
@@ -85,7 +100,6 @@ struct ResponseHead {
     var list: HeaderList { HeaderList(pairs: pairs, count: count) ?? .empty }
 
     mutating func free() {
-        shim_free(pairs)
         shim_buffer_free(&bytes)
         pairs = nil
         count = 0

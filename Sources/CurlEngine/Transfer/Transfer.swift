@@ -84,7 +84,7 @@ final class Transfer {
 
     deinit {
         shim_header_free_secret(authorization)
-        curl_slist_free_all(lines)
+        shim_header_free_lines(lines)
         shim_buffer_free(&head)
         shim_buffer_free(&body)
     }
@@ -118,12 +118,15 @@ final class Transfer {
 
     /// What libcurl needs for it.
     func attempt() -> shim_attempt {
+        let call = call
         var attempt = call.request.attempt(
             to: target, settings: call.settings, fresh: call.isFresh, changed: authorization ?? lines,
             isLarge: call.sink != nil)
         // Where it is not known, waiting would not do: a server that does not say what it speaks would hold up all.
         let isKnown = call.engine.spoken.isMultiplexed(target.place) == true
         attempt.multiplexed = isKnown && call.settings.httpVersion != .http1
+        // Else all that moves is seen as it comes (M1).
+        attempt.watched = target.hasBody || call.settings.isCompressed || call.settings.onProgress != nil
         return attempt
     }
 
@@ -397,27 +400,36 @@ final class Transfer {
 
 /// What libcurl calls, for every transfer.
 let transferCallbacks = shim_transfer_callbacks(
-    may_send: { Transfer.of($0)?.maySend() ?? false },
+    may_send: { Transfer.with($0, otherwise: false) { $0.maySend() } },
     header: { transfer, line, count in
-        guard let line, let transfer = Transfer.of(transfer) else { return false }
-        return transfer.receive(header: line, count)
+        guard let line else { return false }
+        return Transfer.with(transfer, otherwise: false) { $0.receive(header: line, count) }
     },
     body: { transfer, data, count in
-        guard let data, let transfer = Transfer.of(transfer) else { return Int32(SHIM_STOP) }
-        return transfer.receive(body: data, count).rawValue
+        guard let data else { return Int32(SHIM_STOP) }
+        return Transfer.with(transfer, otherwise: .stop) { $0.receive(body: data, count) }.rawValue
     },
     read: { transfer, buffer, capacity in
-        guard let buffer, let transfer = Transfer.of(transfer) else { return Int64(SHIM_READ_FAILED) }
-        return transfer.read(buffer, capacity)
+        guard let buffer else { return Int64(SHIM_READ_FAILED) }
+        return Transfer.with(transfer, otherwise: Int64(SHIM_READ_FAILED)) { $0.read(buffer, capacity) }
     },
-    rewind: { Transfer.of($0)?.rewind() ?? false },
+    rewind: { Transfer.with($0, otherwise: false) { $0.rewind() } },
     moved: { transfer, progress in
         guard let progress else { return }
-        Transfer.of(transfer)?.report(moved: progress.pointee)
+        Transfer.with(transfer, otherwise: ()) { $0.report(moved: progress.pointee) }
     },
-    opening: { transfer, exhausted in Transfer.of(transfer)?.openSocket(exhausted: exhausted) })
+    opening: { transfer, exhausted in Transfer.with(transfer, otherwise: ()) { $0.openSocket(exhausted: exhausted) } })
 
 extension Transfer {
+    /// A transfer that libcurl tells something of. No reference is counted: its call keeps it while libcurl has it.
+    @inline(__always)
+    fileprivate static func with<Result>(
+        _ pointer: UnsafeMutableRawPointer?, otherwise: Result, _ body: (Transfer) -> Result
+    ) -> Result {
+        guard let pointer else { return otherwise }
+        return Unmanaged<Transfer>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body)
+    }
+
     static func of(_ pointer: UnsafeMutableRawPointer?) -> Transfer? {
         pointer.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
     }

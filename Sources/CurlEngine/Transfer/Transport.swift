@@ -13,6 +13,9 @@ protocol Transport: AnyObject {
     /// Drops an attempt, whether or not it has ended.
     func end(_ transfer: Transfer)
 
+    /// Lets happen what needs no waiting for: attempts that have just begun are sent.
+    func runDue()
+
     /// Waits until something happens, but at most so many nanoseconds, and lets it happen.
     func wait(nanoseconds: Int64)
 

@@ -1,0 +1,109 @@
+"""Small requests through the client against bare libcurl, on kept-alive connections to nginx on this machine.
+
+A ratio is ours to the best of libcurl's ways in that round; of memory, it is what we need beyond the leanest one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import plot
+from measure import ROOT, Cost, best, compile_client, cost, markdown, median, raise_descriptor_limit
+from server import nginx
+
+
+class Load(NamedTuple):
+    """How many requests, how many of them at once, and who sends them: bare libcurl in its ways, and ours."""
+
+    requests: int
+    in_flight: int
+    bare: tuple[str, ...] = ("poll", "epoll")
+    ours: str = "queue"
+
+
+class Round(NamedTuple):
+    ours: Cost
+    bare: Cost
+
+
+ONE = Load(10_000, 1, ("easy",), "perform")
+HEADINGS = ["requests/s", "bare", "ratio", "µs of CPU each", "bare", "ratio", "KiB more for each in flight"]
+
+
+def measured(load: Load, rounds: int, url: str, options: str = "") -> list[Round]:
+    program = compile_client("http")
+    results = []
+    for _ in range(rounds):
+        costs = {
+            subject: cost(f"{program} {subject} {url} {load.requests} {load.in_flight} {options}")
+            for subject in (*load.bare, load.ours)
+        }
+        results.append(Round(costs[load.ours], best(costs[subject] for subject in load.bare)))
+    return results
+
+
+def cells(load: Load, rounds: list[Round]) -> list[str]:
+    def each(values: list[float]) -> float:
+        return median(values) / load.requests * 1e6
+
+    return [
+        f"{load.requests / median(ours.seconds for ours, _ in rounds):,.0f}",
+        f"{load.requests / median(bare.seconds for _, bare in rounds):,.0f}",
+        f"{median(bare.seconds / ours.seconds for ours, bare in rounds):.2f}",
+        f"{each([ours.processor_seconds for ours, _ in rounds]):.1f}",
+        f"{each([bare.processor_seconds for _, bare in rounds]):.1f}",
+        f"{median(ours.processor_seconds / bare.processor_seconds for ours, bare in rounds):.2f}",
+        f"{median((ours.peak_kib - bare.peak_kib) / load.in_flight for ours, bare in rounds):.2f}",
+    ]
+
+
+def http(rounds: int = 5) -> str:
+    """One request after another, and 64 and 1,000 at once.
+
+    The goals: CPU 1.15 for one after another, else 1.05; requests/s 0.91 and 0.97; 1 KiB.
+    """
+    raise_descriptor_limit()
+    rows = [["in flight", *HEADINGS]]
+    with nginx() as server:
+        for load in (ONE, Load(20_000, 64), Load(20_000, 1_000)):
+            rows.append([f"{load.in_flight:,}", *cells(load, measured(load, rounds, f"{server.http}/"))])
+    return f"{rounds} rounds in turn, medians.\n\n" + markdown(rows)
+
+
+def retries(rounds: int = 5) -> str:
+    """Requests that get a 503 with Retry-After: 0, and then a 200, against twice the requests with bare libcurl.
+
+    With one in flight each fails exactly once; with more, on the average. The goal: CPU 1.08.
+    """
+    rows = [["in flight", *HEADINGS]]
+    with nginx() as server:
+        for load in (Load(5_000, 1, ONE.bare, ONE.ours), Load(10_000, 64)):
+            costs = measured(load, rounds, f"{server.http}/busy", "retried")
+            rows.append([f"{load.in_flight:,}", *cells(load, costs)])
+    return f"{rounds} rounds in turn, medians. Requests are those that succeed.\n\n" + markdown(rows)
+
+
+def streams(rounds: int = 5) -> str:
+    """100 requests at once over one connection: HTTP/2 over TLS."""
+    load = Load(20_000, 100)
+    with nginx() as server:
+        costs = measured(load, rounds, f"{server.https}/", f"ca={server.ca}")
+    return f"{rounds} rounds in turn, medians.\n\n" + markdown([HEADINGS, cells(load, costs)])
+
+
+def growth(rounds: int = 3) -> str:
+    """What a request costs as more of them are in flight."""
+    raise_descriptor_limit()
+    rows = [["in flight", *HEADINGS]]
+    points: dict[str, list[tuple[float, float]]] = {"boxretry": [], "bare libcurl": []}
+    with nginx() as server:
+        for in_flight in (1, 10, 100, 1_000, 10_000):
+            load = Load(10_000, in_flight)
+            costs = measured(load, rounds, f"{server.http}/")
+            rows.append([f"{in_flight:,}", *cells(load, costs)])
+            for name, index in (("boxretry", 0), ("bare libcurl", 1)):
+                each = median(one[index].processor_seconds for one in costs) / load.requests * 1e6
+                points[name].append((in_flight, each))
+    picture = plot.lines("µs of processor time for a request", "requests in flight", points)
+    (ROOT / "bench/growth.svg").write_text(picture)
+    return f"{rounds} rounds in turn, medians.\n\n{markdown(rows)}\n\n![The same as a picture](growth.svg)"

@@ -1,0 +1,25 @@
+// The engine's timer queue, as bench/timers.c uses it. Compiled together with Sources/CurlEngine/Loop/TimerQueue.swift, as
+// the library is: Embedded.
+
+private final class Waiting: TimerEntry {}
+
+private final class Timers {
+    var queue = TimerQueue()
+}
+
+private let timers = Timers()
+
+@_cdecl("ours_add") func add(_ due: Int64) -> UnsafeMutableRawPointer {
+    let entry = Waiting()
+    timers.queue.set(entry, due: due)
+    return Unmanaged.passUnretained(entry).toOpaque()  // The queue keeps it.
+}
+
+@_cdecl("ours_cancel") func cancel(_ entry: UnsafeMutableRawPointer) {
+    timers.queue.remove(Unmanaged<Waiting>.fromOpaque(entry).takeUnretainedValue())
+}
+
+/// The time of the first entry, which goes; -1: there is none.
+@_cdecl("ours_fire") func fire() -> Int64 {
+    timers.queue.takeDue(now: .max)?.due ?? -1
+}
