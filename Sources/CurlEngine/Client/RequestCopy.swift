@@ -86,6 +86,15 @@ public final class RequestCopy {
 
     var hasBody: Bool { target.hasBody }
 
+    /// Bytes; -1: not known.
+    var bodyLength: Int64 {
+        switch body {
+        case .none: return 0
+        case .memory(_, let count, _): return Int64(count)
+        case .stream(let source): return source.length
+        }
+    }
+
     var isHead: Bool { RequestChecks.isHead(method: method) }
 
     /// The caller has not asked for a part of what there is.

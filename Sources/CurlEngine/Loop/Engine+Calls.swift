@@ -335,7 +335,7 @@ extension Engine {
             call.endWhileAsking = (result, code, time ?? now)
             return arm(call)
         }
-        transfer.tellProgress()
+        transfer.tellLastProgress()
         call.request.source?.rest()
         var result = call.keepHead(transfer) ? result : .local(.outOfMemory)
         if result == .response { result = followed(call, transfer) }

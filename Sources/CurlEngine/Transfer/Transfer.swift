@@ -44,6 +44,7 @@ final class Transfer {
     /// What has not been told yet, and when something was last told.
     private var progress: shim_progress?
     private var progressAt: Int64 = 0
+    private var totals: (receive: Int64, send: Int64)?
     private var bytesRead: Int64 = 0
     /// Bytes that a resumed download had before.
     private(set) var resumedFrom: Int64 = 0
@@ -344,12 +345,25 @@ final class Transfer {
         touch()
         guard call.settings.onProgress != nil else { return }
         self.progress = progress
+        totals = (progress.receive_total, progress.send_total)
         // At most twenty times a second, and at the end.
         if lastActivity - progressAt >= 50_000_000 { tellProgress() }
     }
 
+    /// The attempt is over: tells how far the bodies have come, also if libcurl had no occasion to.
+    func tellLastProgress() {
+        let total = report.received &+ report.sent
+        if call.settings.onProgress != nil, total != moved {
+            moved = total
+            progress = shim_progress(
+                received: report.received, receive_total: totals?.receive ?? -1, sent: report.sent,
+                send_total: totals?.send ?? call.request.bodyLength)
+        }
+        tellProgress()
+    }
+
     /// Tells how far the bodies have come, unless that has been told.
-    func tellProgress() {
+    private func tellProgress() {
         guard let onProgress = call.settings.onProgress, var progress else { return }
         self.progress = nil
         progressAt = lastActivity
