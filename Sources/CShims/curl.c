@@ -310,10 +310,10 @@ void *shim_easy_handle(shim_easy *easy) {
   return easy->curl;
 }
 
-long shim_easy_status(shim_easy *easy) {
-  long status = 0;
-  curl_easy_getinfo(easy->curl, CURLINFO_RESPONSE_CODE, &status);
-  return status;
+static long long_info(shim_easy *easy, CURLINFO info) {
+  long value = 0;
+  curl_easy_getinfo(easy->curl, info, &value);
+  return value;
 }
 
 static int64_t off_info(shim_easy *easy, CURLINFO info) {
@@ -322,14 +322,21 @@ static int64_t off_info(shim_easy *easy, CURLINFO info) {
   return value;
 }
 
+long shim_easy_status(shim_easy *easy) {
+  return long_info(easy, CURLINFO_RESPONSE_CODE);
+}
+
+bool shim_easy_is_reused(shim_easy *easy) {
+  return long_info(easy, CURLINFO_NUM_CONNECTS) == 0;
+}
+
 /* libcurl has microseconds, and 0 for what was not reached. */
 static int64_t time_info(shim_easy *easy, CURLINFO info, bool is_reached) {
   return is_reached ? off_info(easy, info) * 1000 : -1;
 }
 
 void shim_easy_report(shim_easy *easy, shim_report *report) {
-  long version = 0;
-  curl_easy_getinfo(easy->curl, CURLINFO_HTTP_VERSION, &version);
+  const long version = long_info(easy, CURLINFO_HTTP_VERSION);
   report->http_version = version == CURL_HTTP_VERSION_1_0   ? 10
                          : version == CURL_HTTP_VERSION_1_1 ? 11
                          : version == CURL_HTTP_VERSION_2_0 ? 20

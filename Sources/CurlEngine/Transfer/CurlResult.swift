@@ -45,6 +45,8 @@ private func isDeadConnection(_ code: CURLcode, of transfer: Transfer) -> Bool {
     switch code {
     // It wanted to, but could not rewind the body.
     case CURLE_SEND_FAIL_REWIND: return true
+    // It does not want to if a connection with HTTP/2 was closed before a byte of the response came.
+    case CURLE_PARTIAL_FILE: return transfer.status == 0 && transfer.isOnReusedConnection
     default: return false
     }
 }

@@ -123,6 +123,9 @@ final class Transfer {
 
     var requestSent: RequestSent { sendings == 0 ? .nothing : .some }
 
+    /// The connection was there before.
+    var isOnReusedConnection: Bool { easy.map { shim_easy_is_reused($0) } ?? false }
+
     /// The status of the last status line; 0 before there is one.
     private(set) var status: Int32 = 0
 
