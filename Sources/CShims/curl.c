@@ -326,6 +326,14 @@ long shim_easy_status(shim_easy *easy) {
   return long_info(easy, CURLINFO_RESPONSE_CODE);
 }
 
+int64_t shim_easy_head_sent(shim_easy *easy) {
+  return long_info(easy, CURLINFO_REQUEST_SIZE);
+}
+
+int64_t shim_easy_body_sent(shim_easy *easy) {
+  return off_info(easy, CURLINFO_SIZE_UPLOAD_T);
+}
+
 bool shim_easy_is_reused(shim_easy *easy) {
   return long_info(easy, CURLINFO_NUM_CONNECTS) == 0;
 }
@@ -341,7 +349,7 @@ void shim_easy_report(shim_easy *easy, shim_report *report) {
                          : version == CURL_HTTP_VERSION_1_1 ? 11
                          : version == CURL_HTTP_VERSION_2_0 ? 20
                                                             : 0;
-  report->sent = off_info(easy, CURLINFO_SIZE_UPLOAD_T);
+  report->sent = shim_easy_body_sent(easy);
   report->received = off_info(easy, CURLINFO_SIZE_DOWNLOAD_T);
   const int64_t sending = off_info(easy, CURLINFO_PRETRANSFER_TIME_T);
   const int64_t connect = off_info(easy, CURLINFO_CONNECT_TIME_T);

@@ -76,6 +76,15 @@ public final class RequestCopy {
 
     var hasBody: Bool { target.hasBody }
 
+    /// Bytes; nil: not known before they have been read.
+    var bodyLength: Int64? {
+        switch body {
+        case .none: 0
+        case .memory(_, let count, _): Int64(count)
+        case .stream(let source): source.length < 0 ? nil : source.length
+        }
+    }
+
     var isHead: Bool { RequestChecks.isHead(method: method) }
 
     /// The caller has not asked for a part of what there is.

@@ -23,7 +23,8 @@ func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.Attem
         CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED, CURLE_SSL_SHUTDOWN_FAILED:
         return .exception(.tls)
     case CURLE_SEND_ERROR:
-        return .exception(.send)
+        // With HTTP/2 it may be an acknowledgement that could not be sent, long after the request was.
+        return .exception(transfer.hasSentAll ? .receive : .send)
     case CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE:
         return .exception(.receive)
     case CURLE_OUT_OF_MEMORY:

@@ -41,6 +41,8 @@ final class Transfer {
     private var progress: shim_progress?
     private var progressAt: Int64 = 0
     private var bytesRead: Int64 = 0
+    /// Up to its end.
+    private var isBodyRead = false
     /// Bytes that a resumed download had before.
     private(set) var resumedFrom: Int64 = 0
     /// The server sent another part of the file than was asked for.
@@ -122,6 +124,14 @@ final class Transfer {
     }
 
     var requestSent: RequestSent { sendings == 0 ? .nothing : .some }
+
+    /// All of the request is on its way.
+    var hasSentAll: Bool {
+        guard let easy, shim_easy_head_sent(easy) > 0 else { return false }
+        guard target.hasBody else { return true }
+        guard let length = call.request.bodyLength else { return isBodyRead }
+        return shim_easy_body_sent(easy) >= length
+    }
 
     /// The connection was there before.
     var isOnReusedConnection: Bool { easy.map { shim_easy_is_reused($0) } ?? false }
@@ -312,6 +322,7 @@ final class Transfer {
         switch result {
         case .bytes(let count):
             bytesRead += Int64(count)
+            isBodyRead = count == 0
             return Int64(count)
         case .pause:
             isPaused = true
