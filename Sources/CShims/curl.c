@@ -320,10 +320,10 @@ void *shim_easy_handle(shim_easy *easy) {
   return easy->curl;
 }
 
-long shim_easy_status(shim_easy *easy) {
-  long status = 0;
-  curl_easy_getinfo(easy->curl, CURLINFO_RESPONSE_CODE, &status);
-  return status;
+static long long_info(shim_easy *easy, CURLINFO info) {
+  long value = 0;
+  curl_easy_getinfo(easy->curl, info, &value);
+  return value;
 }
 
 static int64_t off_info(shim_easy *easy, CURLINFO info) {
@@ -332,19 +332,34 @@ static int64_t off_info(shim_easy *easy, CURLINFO info) {
   return value;
 }
 
+long shim_easy_status(shim_easy *easy) {
+  return long_info(easy, CURLINFO_RESPONSE_CODE);
+}
+
+int64_t shim_easy_head_sent(shim_easy *easy) {
+  return long_info(easy, CURLINFO_REQUEST_SIZE);
+}
+
+int64_t shim_easy_body_sent(shim_easy *easy) {
+  return off_info(easy, CURLINFO_SIZE_UPLOAD_T);
+}
+
+bool shim_easy_is_reused(shim_easy *easy) {
+  return long_info(easy, CURLINFO_NUM_CONNECTS) == 0;
+}
+
 /* libcurl has microseconds, and 0 for what was not reached. */
 static int64_t nanoseconds(int64_t microseconds, bool is_reached) {
   return is_reached ? microseconds * 1000 : -1;
 }
 
 void shim_easy_report(shim_easy *easy, shim_report *report) {
-  long version = 0;
-  curl_easy_getinfo(easy->curl, CURLINFO_HTTP_VERSION, &version);
+  const long version = long_info(easy, CURLINFO_HTTP_VERSION);
   report->http_version = version == CURL_HTTP_VERSION_1_0   ? 10
                          : version == CURL_HTTP_VERSION_1_1 ? 11
                          : version == CURL_HTTP_VERSION_2_0 ? 20
                                                             : 0;
-  report->sent = off_info(easy, CURLINFO_SIZE_UPLOAD_T);
+  report->sent = shim_easy_body_sent(easy);
   report->received = off_info(easy, CURLINFO_SIZE_DOWNLOAD_T);
   const int64_t sending = off_info(easy, CURLINFO_PRETRANSFER_TIME_T);
   const int64_t connect = off_info(easy, CURLINFO_CONNECT_TIME_T);

@@ -48,6 +48,7 @@ import Testing
         case .exception(.send): "send"
         case .exception(.receive): "receive"
         case .exception(.protocol): "protocol"
+        case .vetoed: "a reconnect, or receive"
         case .local(.outOfMemory): "local: out_of_memory"
         case .local(.setting): "local: setting"
         case .local(.source): "local: source"

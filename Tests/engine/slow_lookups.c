@@ -1,4 +1,4 @@
-/* For LD_PRELOAD: look-ups of names under .sleeps.test take a minute; all others are the system's. */
+/* For LD_PRELOAD: names under .sleeps.test are looked up for a minute, those under .unknown.test do not exist. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -8,9 +8,14 @@
 
 typedef int getaddrinfo_function(const char *, const char *, const struct addrinfo *, struct addrinfo **);
 
+static int is_under(const char *name, const char *domain) {
+  size_t length = name ? strlen(name) : 0, ending = strlen(domain);
+  return length > ending && strcmp(name + length - ending, domain) == 0;
+}
+
 int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result) {
-  size_t length = node ? strlen(node) : 0, ending = strlen(".sleeps.test");
-  if (length > ending && strcmp(node + length - ending, ".sleeps.test") == 0) {
+  if (is_under(node, ".unknown.test")) return EAI_NONAME;
+  if (is_under(node, ".sleeps.test")) {
     sleep(60);
     return EAI_AGAIN;
   }

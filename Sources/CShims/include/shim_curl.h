@@ -122,6 +122,13 @@ void *shim_easy_handle(shim_easy *easy);
 /* The status of the last status line; 0 if there was none. */
 long shim_easy_status(shim_easy *easy);
 
+/* How far the sending came: bytes of the head, and of the body. */
+int64_t shim_easy_head_sent(shim_easy *easy);
+int64_t shim_easy_body_sent(shim_easy *easy);
+
+/* No connection was made for it: there was one. */
+bool shim_easy_is_reused(shim_easy *easy);
+
 /* How a transfer went. Times in nanoseconds from its start; -1: it did not come so far. */
 typedef struct shim_report {
   int32_t http_version; /* 10, 11, 20; 0: none */

@@ -86,12 +86,12 @@ public final class RequestCopy {
 
     var hasBody: Bool { target.hasBody }
 
-    /// Bytes; -1: not known.
-    var bodyLength: Int64 {
+    /// Bytes; nil: not known before they have been read.
+    var bodyLength: Int64? {
         switch body {
-        case .none: return 0
-        case .memory(_, let count, _): return Int64(count)
-        case .stream(let source): return source.length
+        case .none: 0
+        case .memory(_, let count, _): Int64(count)
+        case .stream(let source): source.length < 0 ? nil : source.length
         }
     }
 

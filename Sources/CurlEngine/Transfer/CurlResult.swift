@@ -6,7 +6,9 @@ func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.Attem
     if let failure = transfer.localFailure { return .local(failure) }
     if transfer.isBodyCutOff || transfer.isComplete { return .response }
     if transfer.isWrongRange { return .exception(.protocol) }
-    if transfer.wasVetoed { return .vetoed(isSafe: transfer.call.mayBeSentAgain) }
+    if transfer.wasVetoed || isDeadConnection(code, of: transfer) {
+        return .vetoed(isSafe: transfer.call.mayBeSentAgain)
+    }
     switch code {
     case CURLE_OK:
         // libcurl takes the end of the connection for the end of the head.
@@ -20,8 +22,9 @@ func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.Attem
     case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR,
         CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED, CURLE_SSL_SHUTDOWN_FAILED:
         return .exception(.tls)
-    case CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND:
-        return .exception(.send)
+    case CURLE_SEND_ERROR:
+        // With HTTP/2 it may be an acknowledgement that could not be sent, long after the request was.
+        return .exception(transfer.hasSentAll ? .receive : .send)
     case CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE:
         return .exception(.receive)
     case CURLE_OUT_OF_MEMORY:
@@ -35,5 +38,16 @@ func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.Attem
         return .local(.setting)
     default:
         return .exception(.protocol)
+    }
+}
+
+/// What B13 is about, and libcurl does not ask whether it may send the request again.
+private func isDeadConnection(_ code: CURLcode, of transfer: Transfer) -> Bool {
+    switch code {
+    // It wanted to, but could not rewind the body.
+    case CURLE_SEND_FAIL_REWIND: return true
+    // It does not want to if a connection with HTTP/2 was closed before a byte of the response came.
+    case CURLE_PARTIAL_FILE: return transfer.status == 0 && transfer.isOnReusedConnection
+    default: return false
     }
 }

@@ -46,6 +46,8 @@ final class Transfer {
     private var progressAt: Int64 = 0
     private var totals: (receive: Int64, send: Int64)?
     private var bytesRead: Int64 = 0
+    /// Up to its end.
+    private var isBodyRead = false
     /// Bytes that a resumed download had before.
     private(set) var resumedFrom: Int64 = 0
     /// The server sent another part of the file than was asked for.
@@ -132,6 +134,17 @@ final class Transfer {
     }
 
     var requestSent: RequestSent { sendings == 0 ? .nothing : .some }
+
+    /// All of the request is on its way.
+    var hasSentAll: Bool {
+        guard let easy, shim_easy_head_sent(easy) > 0 else { return false }
+        guard target.hasBody else { return true }
+        guard let length = call.request.bodyLength else { return isBodyRead }
+        return shim_easy_body_sent(easy) >= length
+    }
+
+    /// The connection was there before.
+    var isOnReusedConnection: Bool { easy.map { shim_easy_is_reused($0) } ?? false }
 
     /// The status of the last status line; 0 before there is one.
     private(set) var status: Int32 = 0
@@ -325,6 +338,7 @@ final class Transfer {
         switch result {
         case .bytes(let count):
             bytesRead += Int64(count)
+            isBodyRead = count == 0
             return Int64(count)
         case .pause:
             isPaused = true
@@ -357,7 +371,7 @@ final class Transfer {
             moved = total
             progress = shim_progress(
                 received: report.received, receive_total: totals?.receive ?? -1, sent: report.sent,
-                send_total: totals?.send ?? call.request.bodyLength)
+                send_total: totals?.send ?? call.request.bodyLength ?? -1)
         }
         tellProgress()
     }

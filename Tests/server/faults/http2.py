@@ -11,6 +11,7 @@ from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.errors import ErrorCodes
 from h2.exceptions import ProtocolError
+from hpack import Encoder
 from hyperframe.frame import GoAwayFrame
 
 from .connection import Connection, ConnectionOver
@@ -21,6 +22,13 @@ from .site import Site
 
 READ = 65536
 CONNECTION_WINDOW = 1 << 24  # large: only the windows of streams hold a client back
+
+
+class PlainEncoder(Encoder):
+    """Without Huffman's code, which takes Python seconds for a megabyte of headers, while nobody else is served."""
+
+    def encode(self, headers: Any, huffman: bool = False) -> bytes:
+        return super().encode(headers, huffman)
 
 
 class Http2:
@@ -35,6 +43,7 @@ class Http2:
             normalize_outbound_headers=False,
         )
         self.frames = H2Connection(as_it_stands)
+        self.frames.encoder = PlainEncoder()
         self._output = Output(connection)
         self._streams: dict[int, Http2Stream] = {}
         self._reader: asyncio.Task[None] | None = None

@@ -1,0 +1,95 @@
+"""docs/fault-matrix.md, made from what the cells of a run came to."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+import pytest
+from fault_table import FAULTS
+from kinds import Kind, Times, Version
+
+#: Under which a test says what its cell came to: version, fault, kind, times and text.
+PROPERTY = "cell"
+
+HEAD = """# The fault matrix
+
+What a call comes to when something goes wrong, for each kind of request. A run of `Tests/matrix` makes this page: a
+server makes each fault there, and each cell is checked against [the semantics](semantics.md); and also that the server
+saw exactly the requests that the record has, with the same body each time.
+
+A cell reads: how attempt 1 ended, the wait, how attempt 2 ended, … → what the caller gets (the reason of the last
+decision). An attempt ends in a status, or in the cause of a network exception. *each*: the fault comes each time;
+*once*: the next request is well. Options are the defaults, but for the waits: they are a thousand times as short and
+have no jitter, and no more than 50 ms of a Retry-After is waited for. Where more than one ending stands, which it
+is is a matter of time."""
+
+
+class Report:
+    """Gathers what the tests say, in the process that controls them."""
+
+    def __init__(self, path: Path, config: pytest.Config) -> None:
+        self._path = path
+        self._is_written = config.getoption("--write-report")
+        self._cells: dict[tuple[str, str, str, str], str] = {}
+        self._message = ""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        for name, value in report.user_properties:
+            if name == PROPERTY and report.when == "call":
+                version, fault, kind, times, text = str(value).split("\n")
+                self._cells[version, fault, kind, times] = text
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Writes the page, or compares; not if only some of the cells were run."""
+        if self._cells.keys() != _all_cells():
+            self._message = "some cells were not run: nothing is said of docs/fault-matrix.md"
+            return
+        text = render(self._cells)
+        there = self._path.read_text() if self._path.exists() else ""
+        if self._is_written:
+            self._path.write_text(text)
+        elif text != there:
+            lines = difflib.unified_diff(there.split("\n"), text.split("\n"), "docs/fault-matrix.md", "this run", n=0)
+            self._message = "\n".join([*lines, "docs/fault-matrix.md is not what the run made: use --write-report"])
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._message:
+            terminalreporter.write_line(self._message)
+
+
+def _all_cells() -> set[tuple[str, str, str, str]]:
+    return {
+        (version.value, fault.name, kind.value, times.value)
+        for version, faults in FAULTS.items()
+        for fault in faults
+        for kind in Kind
+        for times in Times
+        if fault.cell(times) is not None
+    }
+
+
+def render(cells: dict[tuple[str, str, str, str], str]) -> str:
+    """The page; `cells` is by version, fault, kind and times."""
+    parts = [HEAD]
+    for version, faults in FAULTS.items():
+        parts.append(f"## {version.value}")
+        head = [_line("", *(kind.value for kind in Kind)), _line(*["---"] * (1 + len(Kind)))]
+        rows = [_line(fault.name, *(_cell(cells, version, fault.name, kind) for kind in Kind)) for fault in faults]
+        parts.append("\n".join(head + rows))
+        if deviations := [f"- {fault.name}: {fault.deviation}." for fault in faults if fault.deviation]:
+            parts.append("What is not as it should be:")
+            parts.append("\n".join(deviations))
+    return "\n\n".join(parts) + "\n"
+
+
+def _cell(cells: dict[tuple[str, str, str, str], str], version: Version, fault: str, kind: Kind) -> str:
+    texts = {times: cells.get((version.value, fault, kind.value, times.value)) for times in Times}
+    labels = {Times.EACH: "each", Times.ONCE: "once"}
+    return "<br>".join(f"*{labels[times]}*: {text}" for times, text in texts.items() if text is not None)
+
+
+def _line(*columns: str) -> str:
+    return f"| {' | '.join(columns)} |"
