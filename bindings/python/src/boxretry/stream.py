@@ -12,7 +12,7 @@ from ._fed_bodies import FedSource
 from ._pieces import Cutter, Pieces
 from ._sending import Sending
 from .call import Call
-from .errors import ClosedError, InvalidArgumentError
+from .errors import ClosedError, InvalidArgumentError, refuse_in_callback
 from .response import Response, ResponseHeaders
 from .response_head import ResponseHead
 
@@ -47,6 +47,7 @@ class Stream:
         """Raises what `Client.request()` raises."""
         if self._call is not None:
             raise ClosedError("Stream: can be entered once")
+        refuse_in_callback()
         self._call = self._submit(self._sending)
         try:
             if self._fed is not None:
