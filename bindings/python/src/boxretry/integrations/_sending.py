@@ -41,12 +41,8 @@ def send(client: Client, method: str, url: str, arguments: dict[str, Any]) -> Re
     end = End(source.changed)
     sending.tell_end(end)
     call = client._submit(method, sending)
-    try:
-        source.feed(call, lambda: end.has_come)
-        return call.response()
-    except BaseException:
-        call.cancel()
-        raise
+    source.feed(call, lambda: end.has_come)
+    return call.response()
 
 
 def send_for_stream(client: Client, method: str, url: str, arguments: dict[str, Any]) -> Stream:
