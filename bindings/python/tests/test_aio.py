@@ -107,7 +107,7 @@ def test_errors_are_those_of_the_blocking_client(server: Server) -> None:
             await client.get("nonsense:")
         with pytest.raises(TypeError, match="wrong"):
             await client.get(stall, wrong=1)  # type: ignore[call-arg]
-        assert client.stats().calls_started == client.stats().calls_ended == 2
+        await until(lambda: client.stats().calls_started == client.stats().calls_ended == 2)
 
     in_loop(work)
 

@@ -342,6 +342,17 @@ def test_bodies_go_both_ways_at_once(server: Server) -> None:
     over(server, work)
 
 
+def test_both_bodies_pause_and_go_on_by_themselves(server: Server) -> None:
+    """Given a server that answers before it has read the body, and more of both than waits for anybody."""
+
+    async def work(client: AsyncClient) -> None:
+        url = server.url("/seq/200", {"id": server.new_id(), "size": 10_000_000, "early": ""})
+        async with client.stream("PUT", url, data=chunks(*([b"x" * 50_000] * 200))) as stream:
+            assert await stream.read() == pattern(10_000_000)
+
+    over(server, work)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_iterator_is_not_asked_far_ahead_of_the_transfer(server: Server, kind: str) -> None:
     """Given a server that does not read on: it is asked for what kernels and windows take, and no more."""

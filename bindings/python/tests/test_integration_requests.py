@@ -457,6 +457,34 @@ def test_what_a_body_raises_comes_out(session: Session, server: Server, stream: 
         session.put(url, data=pieces(OSError()), stream=stream)
 
 
+def test_b15_bodies_that_go_both_ways_at_once(our_session: Session, server: Server) -> None:
+    """Given a server that answers before it has read the body, and more than waits for a reader."""
+    given: list[int] = []
+
+    def pieces() -> Iterator[bytes]:
+        for _ in range(200):
+            given.append(1)
+            yield b"x" * 100_000
+
+    url = server.url("/seq/200", id=server.new_id(), size=20_000_000, early="")
+    with our_session.put(url, data=pieces(), stream=True) as response:
+        body = b"".join(response.iter_content(100_000))
+    assert body == b"".join(b"%015d\n" % (offset % 1_000_000) for offset in range(0, 20_000_000, 16))
+
+
+@pytest.mark.parametrize("is_sized", [True, False])
+def test_a_stream_comes_back_for_a_body_that_is_read(session: Session, server: Server, is_sized: bool) -> None:
+    """Given more than waits for its reader, behind a body whose length is known, or not."""
+    url = server.url("/seq/200", id=server.new_id(), size=5_000_000)
+    headers = {"Content-Length": "10"} if is_sized else {}
+    request = session.prepare_request(requests.Request("PUT", url, data=iter([b"hello", b"there"])))
+    request.headers.update(headers)
+    if is_sized:
+        del request.headers["Transfer-Encoding"]
+    with session.send(request, stream=True) as response:
+        assert sum(map(len, response.iter_content(100_000))) == 5_000_000
+
+
 def test_certificates(session: Session, tls_server: Server) -> None:
     files = tls_server.files
     certificate, key = files["client_certificate"], files["client_key"]

@@ -15,6 +15,7 @@ from boxretry import (
     Client,
     ClosedError,
     ConnectError,
+    InCallbackError,
     InvalidArgumentError,
     NetworkError,
     Reason,
@@ -140,6 +141,18 @@ def test_what_breaks_off_in_the_middle_is_raised(server: Server, client: Client)
 def test_what_ends_before_the_body_is_raised_on_entering(server: Server, client: Client) -> None:
     with pytest.raises(ConnectError), client.stream("GET", f"http://127.0.0.1:{server.ports['refused']}/"):
         pass
+
+
+def test_k4_a_stream_is_not_entered_where_it_would_wait_for_itself(server: Server, client: Client) -> None:
+    """In a body that the thread reads which drives the calls."""
+
+    def body() -> Iterator[bytes]:
+        with client.stream("GET", server.url("/seq/200", id=server.new_id())):
+            yield b"never"
+
+    with pytest.raises(SourceError) as raised:
+        client.put(server.url("/seq/200", id=server.new_id()), data=body())
+    assert isinstance(raised.value.__cause__, InCallbackError)
 
 
 def test_a_stream_is_used_in_its_block_only(server: Server, client: Client) -> None:

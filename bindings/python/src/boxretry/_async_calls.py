@@ -23,7 +23,17 @@ from .watched import Watched
 class AsyncCall:
     """A request under way. One event loop at a time."""
 
-    __slots__ = ("__weakref__", "_call", "_completions", "_method", "_provider", "_source", "_watched", "future")
+    __slots__ = (
+        "__weakref__",
+        "_call",
+        "_completions",
+        "_kept",
+        "_method",
+        "_provider",
+        "_source",
+        "_watched",
+        "future",
+    )
 
     def __init__(self, client: Client, method: Text, url: Text, arguments: dict[str, Any]) -> None:
         """Sends it. Raises what `Client.submit()` raises, and RuntimeError if the loop has no `add_reader()`."""
@@ -40,6 +50,7 @@ class AsyncCall:
         if self._provider is not None:
             self._provider.bind(loop)
         self._method, self._watched = method, sending.watched
+        self._kept = handle, sending  # As long as somebody waits.
         self._completions = completions_of(loop)
         #: Where the boxretry_response comes.
         self.future: asyncio.Future[Handle]

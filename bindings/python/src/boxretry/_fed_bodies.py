@@ -29,8 +29,10 @@ class FedSource(GivenSource):
         self._make = make
         self._iterator: Iterator[Any] | None = None
         self._rest = memoryview(b"")
-        self._is_wanted = self._has_ended = False
-        self._round = 0
+        self._is_wanted = False
+        #: Nothing more is wanted, unless it is sent again.
+        self.has_ended = length == 0
+        self._round = self._given = 0
 
     # On the thread that drives the call.
 
@@ -38,8 +40,12 @@ class FedSource(GivenSource):
         with self.changed:
             if self._rest:
                 piece, self._rest = self._rest[:capacity], self._rest[capacity:]
+                self._given += len(piece)
+                if self._given == self.length:  # The library does not ask for what is behind it.
+                    self.has_ended = True
+                    self.changed.notify_all()
                 return bytes(piece)
-            if self._has_ended:
+            if self.has_ended:
                 return b""
             self._is_wanted = True
             self.changed.notify_all()
@@ -49,20 +55,28 @@ class FedSource(GivenSource):
         with self.changed:
             self._round += 1
             self._iterator, self._rest = None, memoryview(b"")
-            self._is_wanted = self._has_ended = False
+            self._is_wanted, self.has_ended = False, self.length == 0
+            self._given = 0
 
     # On the thread that waits.
 
-    def feed(self, call: Call, is_over: Callable[[], bool], is_enough: Callable[[], bool] = bool) -> None:
-        """Gives what is wanted until the call is over; or, if it is enough then, until the iterator has ended.
+    def feed(self, call: Call, is_done: Callable[[], bool]) -> None:
+        """Waits until it is done, and gives what is wanted meanwhile.
 
-        Raises what the iterator raises: the call is still to be cancelled.
+        Raises what the iterator raises: the call is then cancelled.
         """
+        try:
+            self._feed(call, is_done)
+        except BaseException:
+            call.cancel()
+            raise
+
+    def _feed(self, call: Call, is_done: Callable[[], bool]) -> None:
         while True:
             with self.changed:
-                while not (self._is_wanted or is_over() or (self._has_ended and is_enough())):
+                while not (is_done() or self._is_wanted):
                     self.changed.wait()
-                if not self._is_wanted or is_over():
+                if is_done():
                     return
                 self._is_wanted = False
                 round, iterator = self._round, self._iterator
@@ -72,7 +86,7 @@ class FedSource(GivenSource):
             with self.changed:
                 if round != self._round:  # It is sent again, from its beginning.
                     continue
-                self._iterator, self._has_ended = iterator, piece is None
+                self._iterator, self.has_ended = iterator, piece is None
                 self._rest = memoryview(piece or b"")
             call.resume()
 

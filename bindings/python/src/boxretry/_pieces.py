@@ -23,7 +23,9 @@ class Pieces:
         self._lock = threading.Lock()
         self._pieces: deque[bytes] = deque()
         self._size = 0
-        self._is_paused = self._is_closed = False
+        self._is_closed = False
+        #: The transfer waits for the reader.
+        self.is_paused = False
         #: What is known of the response whose body comes.
         self.head: ResponseHead | None = None
 
@@ -35,14 +37,12 @@ class Pieces:
 
     def write(self, data: bytes) -> Pause | None:
         with self._lock:
-            if self._size and self._size + len(data) > HIGH:
-                self._is_paused = True
-                return PAUSE
-            if not self._is_closed:
+            is_full = self.is_paused = bool(self._pieces) and self._size + len(data) > HIGH
+            if not is_full and not self._is_closed:
                 self._pieces.append(data)
                 self._size += len(data)
         self._tell()
-        return None
+        return PAUSE if is_full else None
 
     # What the reader calls.
 
@@ -64,9 +64,9 @@ class Pieces:
                 return None, False
             piece = self._pieces.popleft()
             self._size -= len(piece)
-            goes_on = self._is_paused and self._size <= LOW
+            goes_on = self.is_paused and self._size <= LOW
             if goes_on:
-                self._is_paused = False
+                self.is_paused = False
             return piece, goes_on
 
     def close(self) -> None:

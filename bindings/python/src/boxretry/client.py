@@ -211,7 +211,7 @@ class Client(HandleOwner):
             _abi.boxretry_client_new,
             byref(options),
             free=_abi.boxretry_client_free,
-            keeps=(strategy_kept, listener, hook),
+            keeps=(strategy_kept, listener, hook, token_source),
         )
         _open_clients.add(self)
 

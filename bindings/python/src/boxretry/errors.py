@@ -282,3 +282,8 @@ def exception_of(status: int, detail: str) -> BoxRetryError:
     exception = CLASSES.get(error, BoxRetryError)(detail)
     exception.error = error
     return exception
+
+
+def refuse_in_callback() -> None:
+    """Raises InCallbackError where one of the library's threads would wait for itself."""
+    check(_abi.boxretry_clock_sleep(None, 0.0))

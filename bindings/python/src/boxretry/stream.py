@@ -12,7 +12,7 @@ from ._fed_bodies import FedSource
 from ._pieces import Cutter, Pieces
 from ._sending import Sending
 from .call import Call
-from .errors import ClosedError, InvalidArgumentError
+from .errors import ClosedError, InvalidArgumentError, refuse_in_callback
 from .response import Response, ResponseHeaders
 from .response_head import ResponseHead
 
@@ -47,11 +47,10 @@ class Stream:
         """Raises what `Client.request()` raises."""
         if self._call is not None:
             raise ClosedError("Stream: can be entered once")
+        refuse_in_callback()
         self._call = self._submit(self._sending)
         try:
-            if self._fed is not None:
-                self._fed.feed(self._call, lambda: self._end.has_come, lambda: self._pieces.head is not None)
-            self._wait_for(lambda: self._pieces.head is not None)
+            self._wait_for(self._may_be_read)
             if self._pieces.head is None:
                 self._call.response()
         except BaseException:
@@ -129,11 +128,22 @@ class Stream:
         if self._pieces.head is None and response.content:
             yield response.content
 
+    def _may_be_read(self) -> bool:
+        """The head is here; and the request's body has gone, unless it has to wait for the response to be read."""
+        is_sent = self._fed is None or self._fed.has_ended or self._pieces.is_paused
+        return self._pieces.head is not None and is_sent
+
     def _wait_for(self, condition: Callable[[], bool]) -> None:
         """Waits until the condition holds, or the call has ended."""
+
+        def is_done() -> bool:
+            return condition() or self._end.has_come
+
+        if self._fed is not None:
+            return self._fed.feed(self._open(), is_done)
         with self._changed:
-            while not (condition() or self._end.has_come):
-                self._changed.wait()
+            self._changed.wait_for(is_done)
+        return None
 
     def _open(self) -> Call:
         if self._call is None:

@@ -13,7 +13,7 @@ from ._token_calls import Provider, TokenWait, open_sources, provider_callback
 from .call import CancelSwitch
 from .clock import ManualClock
 from .delays import TokenRetryPolicy, policy_struct
-from .errors import ClientTokenProviderFailedError, InvalidArgumentError, WaitTimeoutError, check
+from .errors import ClientTokenProviderFailedError, InvalidArgumentError, WaitTimeoutError, check, refuse_in_callback
 
 #: What provides tokens: returns a token and its life in seconds, or raises, best a TokenProviderError.
 TokenProvider = Callable[[], "tuple[str | bytes, float]"]
@@ -121,7 +121,7 @@ class BlockingTokenSource(AnyTokenSource):
         """
         # Not boxretry_token_source_get(): a thread that waits in there cannot be interrupted by Ctrl-C, and one that
         # comes back now and then to look has lost its place in the line, and may miss how the fetch has ended.
-        check(_abi.boxretry_clock_sleep(None, 0.0))  # Refuses in a callback.
+        refuse_in_callback()
         limit = wait_limit(timeout)
         # No reference to the handle may be left while this waits: close() is to end the wait.
         wait = self._ask(cancel)

@@ -9,6 +9,7 @@ from .._bodies import descriptor_of
 from .._fed_bodies import FedSource, can_rewind, fed_file, fed_iterable
 from .._sending import Sending
 from ..client import Client
+from ..errors import refuse_in_callback
 from ..response import Response
 from ..stream import End, Stream
 
@@ -35,16 +36,13 @@ def send(client: Client, method: str, url: str, arguments: dict[str, Any]) -> Re
     source = arguments.get("data")
     if not isinstance(source, FedSource):
         return client.request(method, url, **arguments)
+    refuse_in_callback()
     sending = Sending(method, url, client._is_watched, **arguments)
     end = End(source.changed)
     sending.tell_end(end)
     call = client._submit(method, sending)
-    try:
-        source.feed(call, lambda: end.has_come)
-        return call.response()
-    except BaseException:
-        call.cancel()
-        raise
+    source.feed(call, lambda: end.has_come)
+    return call.response()
 
 
 def send_for_stream(client: Client, method: str, url: str, arguments: dict[str, Any]) -> Stream:
