@@ -204,7 +204,7 @@ enum {
   BOXRETRY_HTTP_DEFAULT = 0,          /* of a request: as its client does; of a client: HTTP_2 */
   BOXRETRY_HTTP_1_1 = 1,              /* only HTTP/1.1 */
   BOXRETRY_HTTP_2 = 2,                /* HTTP/2 over TLS where the server offers it, else HTTP/1.1 */
-  BOXRETRY_HTTP_2_PRIOR_KNOWLEDGE = 3 /* HTTP/2 at once, also without TLS */
+  BOXRETRY_HTTP_2_PRIOR_KNOWLEDGE = 3 /* HTTP/2 at once; without TLS, each sending has a connection of its own */
 };
 
 /** A flag for which there is also the client's own setting. */

@@ -266,7 +266,8 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   easy->transfer = transfer;
   SET(CURLOPT_URL, attempt->url);
   SET(CURLOPT_HTTPHEADER, attempt->headers);
-  SET(CURLOPT_FRESH_CONNECT, attempt->fresh ? 1L : 0L);
+  SET(CURLOPT_FRESH_CONNECT, attempt->fresh || attempt->alone ? 1L : 0L);
+  SET(CURLOPT_FORBID_REUSE, attempt->alone ? 1L : 0L);
   SET(CURLOPT_HTTP_VERSION, attempt->http_version);
   if (attempt->direct != easy->was_direct) {
     SET(CURLOPT_NOPROXY, attempt->direct ? "*" : NULL);

@@ -10,15 +10,15 @@ import Testing
         let origin: UInt64
         let needsLookup: Bool
         let hasTLS: Bool
-        let isConfidential: Bool
+        let isLocal: Bool
     }
 
     private func facts(_ url: String) -> Facts? {
         var found = shim_url()
-        guard shim_url_check(url, &found) else { return nil }
+        guard shim_url_check(url, &found) == SHIM_URL_GOOD else { return nil }
         return Facts(
             origin: found.origin, needsLookup: found.needs_lookup, hasTLS: found.has_tls,
-            isConfidential: found.is_confidential)
+            isLocal: found.is_local)
     }
 
     private static let hosts = [
@@ -53,9 +53,9 @@ import Testing
         #expect(facts("http://127.0.0.1/") == facts("http://127.0.0.1:80/x?y"))
         #expect(facts("http://example.org")?.needsLookup == true)
         #expect(facts("http://127.0.0.1")?.needsLookup == false)
-        #expect(facts("http://localhost")?.isConfidential == true)
-        #expect(facts("http://example.org")?.isConfidential == false)
-        #expect(facts("https://example.org")?.isConfidential == true)
+        #expect(facts("http://localhost")?.isLocal == true)
+        #expect(facts("http://example.org")?.isLocal == false)
+        #expect(facts("https://example.org")?.hasTLS == true)
         #expect(facts("http://example.org:81")?.origin != facts("http://example.org")?.origin)
         #expect(facts("ftp://example.org") == nil)
     }

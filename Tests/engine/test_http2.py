@@ -72,13 +72,16 @@ def test_versions_may_be_chosen(server: FaultServer, kind: str, version: HTTPVer
             assert len(raised.value.attempts) == 1
 
 
-@pytest.mark.xfail(strict=True, reason="the second request on such a connection: 'Error in the HTTP2 framing layer'")
-def test_a_connection_with_prior_knowledge_is_used_again(server: FaultServer) -> None:
+def test_requests_with_prior_knowledge_have_a_connection_each(server: FaultServer) -> None:
+    """libcurl fails at the second one on such a connection. One after the other, and many at once."""
     id = server.new_id()
+    url = server.url("/seq/200", id=id, kind="h2c")
     with Client(once(), http_version=HTTPVersion.HTTP_2_PRIOR_KNOWLEDGE) as client:
         for _ in range(3):
-            assert client.get(server.url("/seq/200", id=id, kind="h2c")).status == 200
-    assert len(connections(server, id)) == 1
+            assert client.get(url).status == 200
+        calls = [client.submit("GET", url) for _ in range(20)]
+        assert [call.response().status for call in calls] == [200] * 20
+    assert len(connections(server, id)) == 23
 
 
 # --- Many streams ---

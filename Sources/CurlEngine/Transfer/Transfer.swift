@@ -128,6 +128,8 @@ final class Transfer {
         // Where it is not known, waiting would not do: a server that does not say what it speaks would hold up all.
         let isKnown = call.engine.spoken.isMultiplexed(target.place) == true
         attempt.multiplexed = isKnown && call.settings.httpVersion != .http1
+        // libcurl 7.88 fails at the second request on such a connection.
+        attempt.alone = call.settings.httpVersion == .http2PriorKnowledge && !target.place.has_tls
         // Else all that moves is seen as it comes (M1).
         attempt.watched = target.hasBody || call.settings.isCompressed || call.settings.onProgress != nil
         return attempt
