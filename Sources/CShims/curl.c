@@ -202,6 +202,14 @@ static int on_close_socket(void *user, curl_socket_t socket) {
 
 /* --- Easy: handles --- */
 
+bool shim_environment_has_proxy(void) {
+  /* http_proxy in capitals is not looked at: a server that runs a program could set it (CGI). */
+  static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (getenv(names[i])) return true;
+  return false;
+}
+
 #define SET(option, value) (ok = curl_easy_setopt(easy->curl, option, value) == CURLE_OK && ok)
 
 shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) {
@@ -239,6 +247,7 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
     SET(CURLOPT_USERAGENT, settings->user_agent);
     if (settings->ca_file) SET(CURLOPT_CAINFO, settings->ca_file);
     if (settings->proxy) SET(CURLOPT_PROXY, settings->proxy);
+    if (!settings->proxy && settings->environment_has_none) SET(CURLOPT_NOPROXY, "*");
     if (settings->client_certificate) SET(CURLOPT_SSLCERT, settings->client_certificate);
     if (settings->client_key) SET(CURLOPT_SSLKEY, settings->client_key);
     if (settings->client_key_password) SET(CURLOPT_KEYPASSWD, settings->client_key_password);

@@ -34,8 +34,8 @@ public struct EngineSettings {
     /// What libcurl has to know.
     var easySettings: shim_easy_settings {
         shim_easy_settings(
-            user_agent: userAgent, proxy: proxy, ca_file: caFile, client_certificate: clientCertificate,
-            client_key: clientKey, client_key_password: clientKeyPassword, unix_socket: unixSocket)
+            user_agent: userAgent, proxy: proxy, environment_has_none: false, ca_file: caFile,
+            client_certificate: clientCertificate, client_key: clientKey, client_key_password: clientKeyPassword, unix_socket: unixSocket)
     }
 
     func isSecret(_ name: UnsafePointer<CChar>) -> Bool {

@@ -8,6 +8,8 @@ final class CurlTransport: Transport {
 
     private let settings: EngineSettings
     private unowned(unsafe) let engine: Engine
+    /// When the client was made: what others write into the environment later is not to be read on the loop.
+    private let environmentHasProxy: Bool
     private let epoll: Int32
     private let wakeup: Int32
     /// Nil only while it is being made.
@@ -35,6 +37,7 @@ final class CurlTransport: Transport {
         guard shim_curl_setup(&transfers) else { throw .exhausted }
         self.settings = settings
         self.engine = engine
+        environmentHasProxy = shim_environment_has_proxy()
         epoll = shim_epoll_new()
         wakeup = shim_eventfd_new()
         guard epoll >= 0, wakeup >= 0, shim_epoll_watch(epoll, wakeup, Int32(SHIM_READABLE), true) else {
@@ -55,6 +58,7 @@ final class CurlTransport: Transport {
     /// A handle that is set up for this engine. Nil: no memory, or a setting that libcurl does not take.
     func makeEasy() -> OpaquePointer? {
         var easySettings = settings.easySettings
+        easySettings.environment_has_none = !environmentHasProxy
         return shim_easy_new(multi, &easySettings)
     }
 
