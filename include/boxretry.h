@@ -1109,7 +1109,7 @@ void boxretry_token_request_release(boxretry_token_request *request);
 
 /** What proxy is used. */
 enum {
-  BOXRETRY_PROXY_ENVIRONMENT = 0, /* as http_proxy, https_proxy, all_proxy and no_proxy say */
+  BOXRETRY_PROXY_ENVIRONMENT = 0, /* as http_proxy, https_proxy, all_proxy and no_proxy say when the client is made */
   BOXRETRY_PROXY_NONE = 1,
   BOXRETRY_PROXY_GIVEN = 2 /* `proxy` */
 };

@@ -42,6 +42,7 @@ struct shim_easy {
   curl_mime *mime;
   bool was_large;
   bool was_direct;
+  bool is_always_direct;
 };
 
 /* --- Multi --- */
@@ -203,6 +204,14 @@ static int on_close_socket(void *user, curl_socket_t socket) {
 
 /* --- Easy: handles --- */
 
+bool shim_environment_has_proxy(void) {
+  /* http_proxy in capitals is not looked at: a server that runs a program could set it (CGI). */
+  static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (getenv(names[i])) return true;
+  return false;
+}
+
 static void keep_first(CURLcode *failure, CURLcode code) {
   if (*failure == CURLE_OK) *failure = code;
 }
@@ -244,6 +253,10 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
     SET(CURLOPT_USERAGENT, settings->user_agent);
     if (settings->ca_file) SET(CURLOPT_CAINFO, settings->ca_file);
     if (settings->proxy) SET(CURLOPT_PROXY, settings->proxy);
+    if (!settings->proxy && settings->environment_has_none) {
+      SET(CURLOPT_NOPROXY, "*");
+      easy->is_always_direct = true;
+    }
     if (settings->client_certificate) SET(CURLOPT_SSLCERT, settings->client_certificate);
     if (settings->client_key) SET(CURLOPT_SSLKEY, settings->client_key);
     if (settings->client_key_password) SET(CURLOPT_KEYPASSWD, settings->client_key_password);
@@ -269,7 +282,7 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   SET(CURLOPT_FRESH_CONNECT, attempt->fresh || attempt->alone ? 1L : 0L);
   SET(CURLOPT_FORBID_REUSE, attempt->alone ? 1L : 0L);
   SET(CURLOPT_HTTP_VERSION, attempt->http_version);
-  if (attempt->direct != easy->was_direct) {
+  if (attempt->direct != easy->was_direct && !easy->is_always_direct) {
     SET(CURLOPT_NOPROXY, attempt->direct ? "*" : NULL);
     easy->was_direct = attempt->direct;
   }

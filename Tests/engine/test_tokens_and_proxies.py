@@ -22,15 +22,16 @@ def test_t13_a_token_goes_past_the_proxy_of_the_environment(
 ) -> None:
     id = server.new_id()
     url = server.url("/seq/200", id=id)
-    with RawServer() as proxy, Client(once(), token_source=FixedToken("abc")) as client:
+    with RawServer() as proxy:
         monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.port}")
-        assert client.get(url).status == 200
-        assert proxy.heads == []
-        # What has no token in it goes as the environment says, also if it comes between.
-        client.get("http://127.0.0.1:1/", headers={"Authorization": "Basic of-the-caller"})
-        assert len(proxy.heads) == 1
-        assert client.get(url).status == 200
-        assert len(proxy.heads) == 1
+        with Client(once(), token_source=FixedToken("abc")) as client:
+            assert client.get(url).status == 200
+            assert proxy.heads == []
+            # What has no token in it goes as the environment says, also if it comes between.
+            client.get("http://127.0.0.1:1/", headers={"Authorization": "Basic of-the-caller"})
+            assert len(proxy.heads) == 1
+            assert client.get(url).status == 200
+            assert len(proxy.heads) == 1
     assert [dict(request["headers"])["Authorization"] for request in server.seen(id)] == ["Bearer abc"] * 2
 
 

@@ -62,13 +62,17 @@ enum { SHIM_READ_FAILED = -1, SHIM_READ_PAUSE = -2 };
 /* What holds for all transfers of an engine. NULL and 0 are libcurl's defaults. */
 typedef struct shim_easy_settings {
   const char *user_agent;
-  const char *proxy; /* NULL: as the environment says; "": none */
+  const char *proxy;       /* NULL: as the environment says; "": none */
+  bool environment_has_none; /* the environment names no proxy, so that libcurl need not look at each request */
   const char *ca_file;
   const char *client_certificate;
   const char *client_key;
   const char *client_key_password;
   const char *unix_socket;
 } shim_easy_settings;
+
+/* Whether the environment names a proxy, for whatever scheme. */
+bool shim_environment_has_proxy(void);
 
 /* Puts a header line before others, which stay theirs: `start` and then `secret`. NULL: out of memory. */
 struct curl_slist *shim_header_add_secret(const char *start, const char *secret, struct curl_slist *others);

@@ -277,13 +277,13 @@ extension Engine {
 
     /// Begins attempts whose turn it is; not so many that the timers of others would have to wait for long.
     func startWaiting() {
-        for _ in 0..<Self.maximumStartsInOneTurn {
+        for started in 0..<Self.maximumStartsInOneTurn {
             guard let call = starting.next(settings, now: now) else {
                 if let due = starting.nextRelease { timers.set(release, due: due) }
                 return
             }
             call.isQueued = false
-            readClock()
+            if started > 0 { readClock() }
             begin(call)
         }
         hasMoreToDo = true

@@ -114,7 +114,7 @@ extension Engine {
         shim_monitor_lock(lock)
         let isDone = call.isDone
         // Who only looks must not take the role from the thread that does the work.
-        if isDone || limit <= shim_monotonic_nanoseconds() {
+        if isDone || limit != .max && limit <= shim_monotonic_nanoseconds() {
             shim_monitor_unlock(lock)
             return isDone
         }

@@ -11,6 +11,7 @@ public final class Engine {
     /// Guards what stands below it; never held around a callback.
     let lock: OpaquePointer
     var commands: [Command] = []
+    private var commandsInHand: [Command] = []
     var hasDriver = false
     /// The engine's own thread has been started, and waits for the role, or holds it.
     var hasThread = false
@@ -279,7 +280,6 @@ public final class Engine {
         guard mayWait() else { return }
         transport.wait(nanoseconds: hasMoreToDo ? 0 : max(min(timers.nextDue ?? .max, limit) - now, 0))
         locked { isPolling = false }
-        readClock()
         takeEnded(transport)
     }
 
@@ -313,12 +313,11 @@ public final class Engine {
     }
 
     private func runCommands() {
-        let batch = locked {
-            defer { commands.removeAll(keepingCapacity: true) }
-            return commands
-        }
-        for command in batch {
-            switch command {
+        // The two take turns, so that neither is allocated anew.
+        locked { swap(&commands, &commandsInHand) }
+        defer { commandsInHand.removeAll(keepingCapacity: commandsInHand.count <= 1_024) }
+        for index in commandsInHand.indices {  // An iterator would keep the array, and have it copied.
+            switch commandsInHand[index] {
             case .start(let call):
                 call.activeIndex = active.count
                 active.append(call)

@@ -8,6 +8,8 @@ final class CurlTransport: Transport {
 
     private let settings: EngineSettings
     private unowned(unsafe) let engine: Engine
+    /// When the client was made: what others write into the environment later is not to be read on the loop.
+    private let environmentHasProxy: Bool
     private let epoll: Int32
     private let wakeup: Int32
     /// Nil only until it is set up.
@@ -33,6 +35,7 @@ final class CurlTransport: Transport {
     init(settings: EngineSettings, engine: Engine) {
         self.settings = settings
         self.engine = engine
+        environmentHasProxy = shim_environment_has_proxy()
         epoll = shim_epoll_new()
         wakeup = shim_eventfd_new()
     }
@@ -59,6 +62,7 @@ final class CurlTransport: Transport {
     /// A handle that is set up for this engine. Nil: no memory, or a setting that libcurl does not take.
     func makeEasy() -> OpaquePointer? {
         var easySettings = settings.easySettings
+        easySettings.environment_has_none = !environmentHasProxy
         return shim_easy_new(multi, &easySettings)
     }
 
