@@ -49,6 +49,11 @@ final class Transfer {
     private(set) var resumedFrom: Int64 = 0
     /// The server sent another part of the file than was asked for.
     private(set) var isWrongRange = false
+    /// The rest of a download has come, and the file is not as long as the server said that it is.
+    var isShortOfFile: Bool {
+        guard place == .sink, let sink = call.sink, let download = call.download else { return false }
+        return !download.isWhole(at: sink.length)
+    }
     private var isDiscarded = false
     /// All of the response has come, whatever libcurl makes of it.
     private(set) var isComplete = false
@@ -185,6 +190,12 @@ final class Transfer {
     private func receivedHead() -> Bool {
         // Nothing more will be sent, so that nothing is waited for.
         if status >= 400, isPaused { call.engine.goOn(with: call) }
+        if status == 416, call.download?.range != nil {
+            // To a range that the caller has not asked for, and so would not understand: the file begins anew.
+            call.download?.forget()
+            isWrongRange = true
+            return false
+        }
         if call.request.isHead, target.hasBody {
             // libcurl does not know that nothing follows, since the request had a body.
             isComplete = true
