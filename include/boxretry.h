@@ -866,8 +866,9 @@ typedef struct boxretry_token_options {
 
   /* Required. Gets a token, and answers the request with boxretry_token_request_succeed(), _fail() or _cancel(): in here, or
      later from any thread, if it has called boxretry_token_request_retain(). To return, or to release the request for the
-     last time, without an answer is a failure that is not retried (T4). Runs on a thread of its own and may block; never
-     twice at once for one source. To ask this very source for a token in here is refused (IN_CALLBACK). */
+     last time, without an answer is a failure that is not retried (T4). Runs on a thread of its own and may block. The
+     next call of one source comes only when this one has been answered or has passed provider_timeout_ms, but then also
+     while this one is still running. To ask for a token, or to perform a request, in here is refused (IN_CALLBACK). */
   void (*provider)(void *context, boxretry_token_request *request);
 
   /* Called once, when the last use of the source is over (a provider call that is still running is one), on the thread
@@ -1029,7 +1030,8 @@ boxretry_error boxretry_token_source_clear(boxretry_token_source *source);
 
 /**
  * Ends a source: its waiters get CLOSED, its token is dropped, and a provider call that is still running finishes into
- * nothing (T10). NULL is accepted. Anywhere, any thread.
+ * nothing (T10). A client that has it needs it still: its calls that need a token end with CLOSED from then on. NULL is
+ * accepted. Anywhere, any thread.
  */
 void boxretry_token_source_free(boxretry_token_source *source);
 
@@ -1312,6 +1314,7 @@ const char *boxretry_sending_header(const boxretry_sending *sending, const char 
 
 /**
  * Sets a header, in place of all that have its name; `value` NULL: there is none. The rules for a request's headers hold.
+ * The access token is not shown here; an Authorization that is set, or taken away, goes in its place.
  *
  * INVALID_ARGUMENT, OUT_OF_MEMORY, FORKED.
  */

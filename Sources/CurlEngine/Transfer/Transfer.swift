@@ -72,12 +72,13 @@ final class Transfer {
     private(set) var isMultiplexed = false
 
     /// `lines`: header lines in place of the request's own, which the transfer takes over.
-    init(call: Call, lines: UnsafeMutablePointer<curl_slist>?, now: Int64) {
+    /// `withToken`: the call's access token goes with it, if it has one.
+    init(call: Call, lines: UnsafeMutablePointer<curl_slist>?, withToken: Bool, now: Int64) {
         self.call = call
         target = call.target
         self.lines = lines
         lastActivity = now
-        guard let token = call.auth?.token, !target.isForeign else { return }
+        guard withToken, let token = call.auth?.token, !target.isForeign else { return }
         let others = lines ?? call.request.ownLines
         // A hook may have set one of its own.
         guard !shim_header_has_authorization(others) else { return }
