@@ -72,7 +72,18 @@ def test_versions_may_be_chosen(server: FaultServer, kind: str, version: HTTPVer
             assert len(raised.value.attempts) == 1
 
 
-@pytest.mark.xfail(strict=True, reason="the second request on such a connection: 'Error in the HTTP2 framing layer'")
+def test_with_prior_knowledge_every_request_is_answered_at_once(server: FaultServer) -> None:
+    """One after another, and many together: libcurl 7.88 cannot use such a connection again."""
+    id = server.new_id()
+    url = server.url("/seq/200", id=id, kind="h2c")
+    with Client(once(), http_version=HTTPVersion.HTTP_2_PRIOR_KNOWLEDGE) as client:
+        responses = [client.get(url) for _ in range(3)]
+        responses += [call.response() for call in [client.submit("GET", url) for _ in range(20)]]
+    assert [(response.status, len(response.attempts)) for response in responses] == [(200, 1)] * 23
+    assert len(server.seen(id)) == 23
+
+
+@pytest.mark.xfail(strict=True, reason="libcurl 7.88 cannot do that: each request gets a connection of its own")
 def test_a_connection_with_prior_knowledge_is_used_again(server: FaultServer) -> None:
     id = server.new_id()
     with Client(once(), http_version=HTTPVersion.HTTP_2_PRIOR_KNOWLEDGE) as client:
