@@ -204,7 +204,7 @@ enum {
   BOXRETRY_HTTP_DEFAULT = 0,          /* of a request: as its client does; of a client: HTTP_2 */
   BOXRETRY_HTTP_1_1 = 1,              /* only HTTP/1.1 */
   BOXRETRY_HTTP_2 = 2,                /* HTTP/2 over TLS where the server offers it, else HTTP/1.1 */
-  BOXRETRY_HTTP_2_PRIOR_KNOWLEDGE = 3 /* HTTP/2 at once; without TLS, each sending has a connection of its own */
+  BOXRETRY_HTTP_2_PRIOR_KNOWLEDGE = 3 /* HTTP/2 at once, also without TLS */
 };
 
 /** A flag for which there is also the client's own setting. */
@@ -886,8 +886,9 @@ typedef struct boxretry_token_options {
 
   /* Required. Gets a token, and answers the request with boxretry_token_request_succeed(), _fail() or _cancel(): in here, or
      later from any thread, if it has called boxretry_token_request_retain(). To return, or to release the request for the
-     last time, without an answer is a failure that is not retried (T4). Runs on a thread of its own and may block; never
-     twice at once for one source. To ask this very source for a token in here is refused (IN_CALLBACK). */
+     last time, without an answer is a failure that is not retried (T4). Runs on a thread of its own and may block. The
+     next call of one source comes only when this one has been answered or has passed provider_timeout_ms, but then also
+     while this one is still running. To ask for a token, or to perform a request, in here is refused (IN_CALLBACK). */
   void (*provider)(void *context, boxretry_token_request *request);
 
   /* Called once, when the last use of the source is over (a provider call that is still running is one), on the thread
@@ -1049,7 +1050,8 @@ boxretry_error boxretry_token_source_clear(boxretry_token_source *source);
 
 /**
  * Ends a source: its waiters get CLOSED, its token is dropped, and a provider call that is still running finishes into
- * nothing (T10). NULL is accepted. Anywhere, any thread.
+ * nothing (T10). A client that has it needs it still: its calls that need a token end with CLOSED from then on. NULL is
+ * accepted. Anywhere, any thread.
  */
 void boxretry_token_source_free(boxretry_token_source *source);
 
@@ -1337,6 +1339,7 @@ const char *boxretry_sending_header(const boxretry_sending *sending, const char 
 
 /**
  * Sets a header, in place of all that have its name; `value` NULL: there is none. The rules for a request's headers hold.
+ * The access token is not shown here; an Authorization that is set, or taken away, goes in its place.
  *
  * INVALID_ARGUMENT, OUT_OF_MEMORY, FORKED.
  */

@@ -71,6 +71,7 @@ public func boxretry_sending_set_header(
             throw .invalidArgument("name", "is one that the library writes itself")
         }
         let headers = handle.sending.headers
+        if RequestChecks.isSameHeader(name, "Authorization") { handle.sending.hasNoAuthorization = value == nil }
         guard let value else { return headers.remove { RequestChecks.isSameHeader($0, name) } }
         guard RequestChecks.isHeaderValue(value) else { throw .invalidArgument("value", "has a control character") }
         guard shim_length(value) <= HeaderList.maximumBytes else {

@@ -274,13 +274,23 @@ void shim_easy_free(shim_easy *easy) {
   free(easy);
 }
 
+/* libcurl 7.88 fails when it uses a connection without TLS again that was made with prior knowledge of HTTP/2 (mended in 8.0,
+   by its pull request 10643): then each request gets one of its own. */
+static bool needs_own_connection(const shim_attempt *attempt) {
+  if (attempt->http_version != CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE || strncasecmp(attempt->url, "http:", 5) != 0)
+    return false;
+  const unsigned version = curl_version_info(CURLVERSION_NOW)->version_num;
+  return version >= 0x075800 && version < 0x080000;
+}
+
 CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *transfer) {
+  const bool is_alone = needs_own_connection(attempt);
   CURLcode failure = CURLE_OK;
   easy->transfer = transfer;
   SET(CURLOPT_URL, attempt->url);
   SET(CURLOPT_HTTPHEADER, attempt->headers);
-  SET(CURLOPT_FRESH_CONNECT, attempt->fresh || attempt->alone ? 1L : 0L);
-  SET(CURLOPT_FORBID_REUSE, attempt->alone ? 1L : 0L);
+  SET(CURLOPT_FRESH_CONNECT, attempt->fresh || is_alone ? 1L : 0L);
+  SET(CURLOPT_FORBID_REUSE, is_alone ? 1L : 0L);
   SET(CURLOPT_HTTP_VERSION, attempt->http_version);
   if (attempt->direct != easy->was_direct && !easy->is_always_direct) {
     SET(CURLOPT_NOPROXY, attempt->direct ? "*" : NULL);

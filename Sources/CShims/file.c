@@ -55,10 +55,11 @@ static unsigned current_umask(void) {
   return mask & 0777;
 }
 
-/* The permissions that the new file is to have; -1 if there is something at the path that is no regular file. */
+/* The permissions that the new file is to have; -1 if there is something at the path that is no regular file. Its owner may
+   be another one than the old file's, so that it does not run in anybody's name: as when a file is written to. */
 static int permissions_for(const char *path) {
   struct stat status;
-  if (stat(path, &status) == 0) return S_ISREG(status.st_mode) ? (int)(status.st_mode & 07777) : -1;
+  if (stat(path, &status) == 0) return S_ISREG(status.st_mode) ? (int)(status.st_mode & 0777) : -1;
   return errno == ENOENT ? (int)(0666 & ~current_umask()) : -1;
 }
 

@@ -60,6 +60,6 @@ import Testing
     private static func transfer() throws -> Transfer {
         let scene = try Scene(.status(200))
         _ = try scene.perform()
-        return Transfer(call: try #require(scene.call), lines: nil, now: 0)
+        return Transfer(call: try #require(scene.call), lines: nil, withToken: true, now: 0)
     }
 }

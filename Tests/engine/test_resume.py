@@ -100,7 +100,20 @@ def test_what_comes_encoded_starts_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content_range", ["bytes 99999-299999/300000", "bytes 0-299999/300000", "", "nonsense", "bytes */5"]
+    "content_range",
+    [
+        "bytes 99999-299999/300000",
+        "bytes 0-299999/300000",
+        "bytes 100000-199999/300000",
+        "bytes 100000-299999/400000",
+        "bytes 100000-399999/400000",
+        "bytes 100000-199999/*",
+        "bytes 100000-99999/300000",
+        "bytes 100000-299999",
+        "",
+        "nonsense",
+        "bytes */5",
+    ],
 )
 def test_a_part_that_was_not_asked_for_is_never_put_into_the_file(tmp_path: Path, content_range: str) -> None:
     """Given a 206 with another Content-Range or none, then it starts again, or the call fails; nothing else."""
@@ -126,14 +139,27 @@ def test_a_part_of_another_file_is_never_put_into_the_file(tmp_path: Path) -> No
             assert content(tmp_path) == OTHER
 
 
-def test_416_does_not_leave_a_part_behind(tmp_path: Path) -> None:
-    """Given a server that will not give the rest: that is the response, as any 416; or it starts again."""
+@pytest.mark.parametrize("content_range", ["bytes 100000-299999/300000", "bytes 100000-299999/*"])
+@pytest.mark.parametrize("length", [100_005, 300_005])
+def test_a_rest_of_another_length_than_was_said_does_not_pass_for_the_file(
+    tmp_path: Path, length: int, content_range: str
+) -> None:
+    """Given a rest that ends properly, but early or late: it is an attempt that broke off."""
+    answers = [BROKEN, Answer((FILE + FILE)[:length], status=206, content_range=content_range), Answer(FILE)]
+    with RangeServer(answers) as server:
+        response = download(server, tmp_path)
+    assert server.asked[2] == (("bytes=100005-", '"one"') if length < len(FILE) else (None, None))
+    assert [attempt.cause for attempt in response.attempts] == [Cause.RECEIVE, Cause.RECEIVE, Cause.NONE]
+    assert content(tmp_path) == FILE
+
+
+def test_416_starts_again(tmp_path: Path) -> None:
+    """Given a server that will not give the rest: the caller has asked for none, so that it is not for them to see."""
     with RangeServer([BROKEN, Answer(b"no", status=416), Answer(FILE)]) as server:
         response = download(server, tmp_path)
-    if response.status == 416:
-        assert (response.content, response.sink_length, os.listdir(tmp_path)) == (b"no", 0, [])
-    else:
-        assert content(tmp_path) == FILE
+    assert server.asked == [(None, None), ("bytes=100000-", '"one"'), (None, None)]
+    assert [attempt.cause for attempt in response.attempts] == [Cause.RECEIVE, Cause.PROTOCOL, Cause.NONE]
+    assert (content(tmp_path), response.status) == (FILE, 200)
 
 
 def test_other_answers_in_between(tmp_path: Path) -> None:

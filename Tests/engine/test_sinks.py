@@ -344,6 +344,18 @@ def test_b15_a_file_that_was_there_is_replaced_and_keeps_its_permissions(
     assert names(tmp_path) == ["out"]
 
 
+def test_b15_what_was_fetched_does_not_run_in_the_name_of_the_file_s_owner(
+    server: FaultServer, client: Client, tmp_path: Path
+) -> None:
+    """The bits that would let it are not among the permissions that are kept."""
+    path = tmp_path / "out"
+    path.write_bytes(b"old")
+    path.chmod(0o6755)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o6755
+    client.get(server.url("/seq/200", id=server.new_id(), size=SIZE), to_file=path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o755
+
+
 def test_a_new_file_has_the_permissions_of_the_umask(server: FaultServer, client: Client, tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from boxretry import (
+    AttemptRequest,
     Client,
     ClientTokenProviderFailedError,
     FixedToken,
@@ -154,6 +155,20 @@ def test_t13_a_header_of_the_caller_wins(server: FaultServer) -> None:
         assert client.get(server.url("/seq/200", id=id), authorization=False).status == 200
     assert [dict(request["headers"]).get("authorization") for request in server.seen(id)] == ["Basic x", None]
     assert authorizations(server, id)[1] == "" and provider.calls == 0
+
+
+def test_t13_a_hook_may_take_the_token_away(server: FaultServer) -> None:
+    """For that one sending; a 401 to it says nothing of the token."""
+
+    def hook(request: AttemptRequest) -> None:
+        if request.attempt_number == 2:
+            request.set_header("AUTHORIZATION", None)
+
+    provider, id = Provider(), server.new_id()
+    with TokenSource(provider) as source, Client(quick(), token_source=source, before_attempt=hook) as client:
+        assert client.get(server.url("/seq/503,401", id=id)).status == 401
+    assert authorizations(server, id) == ["Bearer t1", ""]
+    assert provider.calls == 1
 
 
 def test_t13_a_token_does_not_go_over_http_to_another_machine() -> None:

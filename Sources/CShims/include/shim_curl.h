@@ -106,7 +106,6 @@ typedef struct shim_attempt {
   bool multiplexed;    /* wait for a connection that is being made, rather than make another one */
   bool compressed;     /* ask for compressed responses, and unpack them */
   bool fresh;          /* on a new connection */
-  bool alone;          /* on a new connection, which is closed afterwards */
   bool direct;         /* not by way of a proxy */
   bool large;          /* the bodies are worth large buffers */
   bool watched;        /* `moved` tells how far the bodies have come */

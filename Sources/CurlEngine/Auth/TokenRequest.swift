@@ -31,7 +31,8 @@ public final class TokenRequest {
     private func taken(_ isTaken: Bool) -> Taken { isTaken ? .taken : .refused }
 }
 
-/// Gets tokens. Called once for each token that is needed, never twice at once by one source (T3).
+/// Gets tokens. Called once for each token that is needed, and by one source only when the call before has been answered or
+/// has timed out (T3).
 public protocol TokenProvider: AnyObject {
     /// Whether `provide` may block: then each call has a thread of its own.
     var mayBlock: Bool { get }

@@ -8,6 +8,8 @@ public final class Sending {
     public let attemptNumber: Int32
     public let userPointer: UnsafeMutableRawPointer?
     public let headers: OwnedHeaders
+    /// Set by the hook: there is to be no Authorization, the access token's neither.
+    public var hasNoAuthorization = false
     /// Set by the hook: nothing is to be sent.
     public var hasFailed = false
 
@@ -24,7 +26,7 @@ extension Call {
     enum HeaderLines {
         /// The request's own.
         case unchanged
-        case changed(UnsafeMutablePointer<curl_slist>)
+        case changed(UnsafeMutablePointer<curl_slist>, withToken: Bool)
         case outOfMemory
         /// The hook has failed.
         case failed
@@ -46,12 +48,14 @@ extension Call {
             }
             guard isSet else { return .outOfMemory }
         }
+        var withToken = true
         if let beforeAttempt = settings.beforeAttempt {
             let sending = Sending(self, headers: headers)
             beforeAttempt(sending)
             guard !sending.hasFailed else { return .failed }
+            withToken = !sending.hasNoAuthorization
         }
         guard let lines = request.lines(headers, to: target) else { return .outOfMemory }
-        return .changed(lines)
+        return .changed(lines, withToken: withToken)
     }
 }

@@ -291,8 +291,8 @@ extension Engine {
 
     private func begin(_ call: Call) {
         switch call.headerLines() {
-        case .unchanged: begin(call, nil)
-        case .changed(let lines): begin(call, lines)
+        case .unchanged: begin(call, nil, withToken: true)
+        case .changed(let lines, let withToken): begin(call, lines, withToken: withToken)
         case .outOfMemory:
             giveUpTurn(call)
             perform(call.machine.failed(.outOfMemory), call)
@@ -308,8 +308,8 @@ extension Engine {
         hasMoreToDo = true
     }
 
-    private func begin(_ call: Call, _ lines: UnsafeMutablePointer<curl_slist>?) {
-        let transfer = Transfer(call: call, lines: lines, now: now)
+    private func begin(_ call: Call, _ lines: UnsafeMutablePointer<curl_slist>?, withToken: Bool) {
+        let transfer = Transfer(call: call, lines: lines, withToken: withToken, now: now)
         guard transfer.hasAuthorization else {
             giveUpTurn(call)
             return perform(call.machine.failed(.outOfMemory), call)

@@ -13,6 +13,7 @@ func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.Attem
     case CURLE_OK:
         // libcurl takes the end of the connection for the end of the head.
         if transfer.isReadingHead { return .exception(transfer.status > 0 ? .receive : .protocol) }
+        if transfer.isShortOfFile { return .exception(.receive) }
         return .response
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
         return .exception(.resolve)

@@ -10,6 +10,8 @@ struct Download {
     private var etag: UnsafeMutablePointer<CChar>?
     /// Bytes that the next attempt asks to leave out, or the present one asked to; 0: none.
     private(set) var offset: Int64 = 0
+    /// How long the whole file is; nil: the server has not said.
+    private var wholeLength: Int64?
 
     struct Range {
         let offset: Int64
@@ -44,11 +46,15 @@ struct Download {
     /// Looks at the head of a 2xx response.
     mutating func received(status: Int32, _ headers: HeaderList) -> Answer {
         if range != nil, status == 206 {
-            guard let value = headers.firstValue(of: "Content-Range"), ContentRange.start(value) == offset else {
-                return .wrong
-            }
+            guard let value = headers.firstValue(of: "Content-Range"), let part = ContentRange(value),
+                part.start == offset
+            else { return .wrong }
+            // A part that ends too early may well be what the server meant, but the file would not be whole.
+            let length = wholeLength ?? part.wholeLength ?? part.end
+            guard part.end == length, (part.wholeLength ?? length) == length else { return .wrong }
             // A server that does not know If-Range, and whose file has changed.
             if let etag, let other = headers.firstValue(of: "ETag"), !shim_is_equal(etag, other) { return .wrong }
+            wholeLength = length
             return .rest
         }
         guard status != 206 else { return .wrong }  // Nobody has asked for a part.
@@ -57,13 +63,23 @@ struct Download {
             let value = headers.firstValue(of: "ETag"), value.pointee == CChar(bitPattern: UInt8(ascii: "\""))
         {
             etag = shim_copy_string(value)
+            if let length = headers.firstValue(of: "Content-Length") {
+                var text = ByteCursor(cString: length)
+                wholeLength = text.takeInteger()
+            }
         }
         return .whole
     }
 
-    /// An attempt broke off when so many bytes were in the file.
+    /// The rest has ended, as the server sees it: whether the file, with so many bytes, is whole.
+    func isWhole(at length: Int64) -> Bool {
+        guard range != nil, let wholeLength else { return true }
+        return length == wholeLength
+    }
+
+    /// An attempt broke off when so many bytes were in the file. If there is no rest to ask for, it begins anew.
     mutating func brokeOff(at length: Int64) {
-        offset = etag == nil ? 0 : length
+        offset = etag == nil || length >= wholeLength ?? .max ? 0 : length
     }
 
     /// The file begins anew.
@@ -71,22 +87,45 @@ struct Download {
         shim_free(etag)
         etag = nil
         offset = 0
+        wholeLength = nil
     }
 }
 
-/// The value of Content-Range: `bytes 100-199/200`.
-enum ContentRange {
-    /// Where it starts; nil if that cannot be read.
-    static func start(_ value: UnsafePointer<CChar>) -> Int64? {
+/// The value of Content-Range: `bytes 100-199/200`, or `bytes 100-199/*`.
+struct ContentRange {
+    let start: Int64
+    /// Behind its last byte.
+    let end: Int64
+    /// nil: the server does not say.
+    let wholeLength: Int64?
+
+    /// nil if it cannot be read.
+    init?(_ value: UnsafePointer<CChar>) {
         var text = ByteCursor(cString: value)
-        guard text.take("bytes ") else { return nil }
-        var start: Int64?
-        while let digit = text.takeDigit() {
-            let (product, isTooLarge) = (start ?? 0).multipliedReportingOverflow(by: 10)
+        guard text.take("bytes "), let start = text.takeInteger(), text.take(UInt8(ascii: "-")),
+            let last = text.takeInteger(), last >= start, last < .max, text.take(UInt8(ascii: "/"))
+        else { return nil }
+        self.start = start
+        end = last + 1
+        guard !text.take(UInt8(ascii: "*")) else {
+            wholeLength = nil
+            return
+        }
+        guard let length = text.takeInteger() else { return nil }
+        wholeLength = length
+    }
+}
+
+extension ByteCursor {
+    /// A number of one digit or more; nil if there is none, or one that is too large.
+    fileprivate mutating func takeInteger() -> Int64? {
+        var number: Int64?
+        while let digit = takeDigit() {
+            let (product, isTooLarge) = (number ?? 0).multipliedReportingOverflow(by: 10)
             let (sum, overflows) = product.addingReportingOverflow(Int64(digit))
             guard !isTooLarge, !overflows else { return nil }
-            start = sum
+            number = sum
         }
-        return text.take(UInt8(ascii: "-")) ? start : nil
+        return number
     }
 }

@@ -52,6 +52,11 @@ final class Transfer {
     private(set) var resumedFrom: Int64 = 0
     /// The server sent another part of the file than was asked for.
     private(set) var isWrongRange = false
+    /// The rest of a download has come, and the file is not as long as the server said that it is.
+    var isShortOfFile: Bool {
+        guard place == .sink, let sink = call.sink, let download = call.download else { return false }
+        return !download.isWhole(at: sink.length)
+    }
     private var isDiscarded = false
     /// All of the response has come, whatever libcurl makes of it.
     private(set) var isComplete = false
@@ -72,12 +77,13 @@ final class Transfer {
     private(set) var isMultiplexed = false
 
     /// `lines`: header lines in place of the request's own, which the transfer takes over.
-    init(call: Call, lines: UnsafeMutablePointer<curl_slist>?, now: Int64) {
+    /// `withToken`: the call's access token goes with it, if it has one.
+    init(call: Call, lines: UnsafeMutablePointer<curl_slist>?, withToken: Bool, now: Int64) {
         self.call = call
         target = call.target
         self.lines = lines
         lastActivity = now
-        guard let token = call.auth?.token, !target.isForeign else { return }
+        guard withToken, let token = call.auth?.token, !target.isForeign else { return }
         let others = lines ?? call.request.ownLines
         // A hook may have set one of its own.
         guard !shim_header_has_authorization(others) else { return }
@@ -128,8 +134,6 @@ final class Transfer {
         // Where it is not known, waiting would not do: a server that does not say what it speaks would hold up all.
         let isKnown = call.engine.spoken.isMultiplexed(target.place) == true
         attempt.multiplexed = isKnown && call.settings.httpVersion != .http1
-        // libcurl 7.88 fails at the second request on such a connection.
-        attempt.alone = call.settings.httpVersion == .http2PriorKnowledge && !target.place.has_tls
         // Else all that moves is seen as it comes (M1).
         attempt.watched = target.hasBody || call.settings.isCompressed || call.settings.onProgress != nil
         return attempt
@@ -207,6 +211,12 @@ final class Transfer {
     private func receivedHead() -> Bool {
         // Nothing more will be sent, so that nothing is waited for.
         if status >= 400, isPaused { call.engine.goOn(with: call) }
+        if status == 416, call.download?.range != nil {
+            // To a range that the caller has not asked for, and so would not understand: the file begins anew.
+            call.download?.forget()
+            isWrongRange = true
+            return false
+        }
         if call.request.isHead, target.hasBody {
             // libcurl does not know that nothing follows, since the request had a body.
             isComplete = true

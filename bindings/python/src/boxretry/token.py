@@ -158,9 +158,10 @@ class TokenSource(BlockingTokenSource):
     ) -> None:
         """Makes a source; nothing is fetched before somebody needs a token.
 
-        provider: is called without arguments, on a thread of its own, never twice at once; it may block. It returns a
-            token and its life in seconds, from then on, or raises. TokenProviderError says whether to try again;
-            whatever else it raises is not retried. Inside it, this source and all that waits refuse (InCallbackError).
+        provider: is called without arguments, on a thread of its own; it may block. It is called again only when it has
+            returned or has passed provider_timeout, but then also while it still runs. It returns a token and its life
+            in seconds, from then on, or raises. TokenProviderError says whether to try again; whatever else it raises
+            is not retried. Inside it, this source and all that waits refuse (InCallbackError).
         policy: of retries (T5). None: up to nine calls, with waits of 1 2 4 8 8 8 8 8 seconds, -/+ 20 %.
         refresh_leeway: seconds; a token is used while more than this remains of its life (T2).
         provider_timeout: seconds for one call. None: no limit.
