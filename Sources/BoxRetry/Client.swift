@@ -95,7 +95,7 @@ extension ClientHandle {
         guard let tokens = own ?? tokens, !copy.hasAuthorization else { return nil }
         guard allowsInsecureToken || engine.settings.keepsSecrets(copy.place) else {
             throw .invalidArgument(
-                "request", "url", "is http to another machine or through a proxy, which would see the access token")
+                "request", "url", "is http to another machine or through a proxy, which allow_insecure_token alone lets through")
         }
         return tokens
     }
@@ -104,12 +104,9 @@ extension ClientHandle {
         let method: UnsafePointer<CChar> = request.method ?? StaticString("GET").cString
         guard RequestChecks.isMethod(method) else { throw .invalidArgument("request", "method", "is no HTTP method") }
         guard let url = request.url else { throw .invalidArgument("request", "url", "is NULL") }
-        var place = shim_url()
-        guard RequestChecks.isURL(url), shim_url_check(url, &place) else {
-            throw .invalidArgument("request", "url", "is no http or https URL")
-        }
+        let place = try shim_url(checking: url, "request")
         let list = try HeaderList(reading: request.headers, request.header_count, "request")
-        if let problem = list.problem { throw .invalidArgument("request", "headers", problem) }
+        try list.check { shim_place("request", "headers", at: $0) }
         guard let headers = OwnedHeaders(copying: list) else { throw .outOfMemory }
         if let key = request.idempotency_key { try idempotencyHeader.add(key, to: headers) }
         let copy = RequestCopy(
@@ -147,6 +144,15 @@ extension ClientHandle {
         if isBorrowed { return .memory(body, count: request.body_length, isCopy: false) }
         guard let copy = shim_copy_bytes(body, request.body_length) else { throw .outOfMemory }
         return .memory(copy, count: request.body_length, isCopy: true)
+    }
+}
+
+extension shim_url {
+    /// What has to be known of a caller's URL, in its field `url`.
+    init(checking url: UnsafePointer<CChar>, _ argument: StaticString) throws(Failure) {
+        self.init()
+        if let problem = RequestChecks.urlProblem(url) { throw .invalidArgument(argument, "url", problem) }
+        if let problem = shim_url_check(url, &self) { throw .invalidArgument(argument, "url", problem) }
     }
 }
 

@@ -68,7 +68,7 @@ extension TokenEndpoint {
         _ options: boxretry_token_endpoint_options, _ context: EndpointContext
     ) throws(Failure) {
         let headers = try HeaderList(reading: options.headers, options.header_count, "options")
-        if let problem = headers.problem { throw .invalidArgument("options", "headers", problem) }
+        try headers.check { shim_place("options", "headers", at: $0) }
         var settings = Settings()
         settings.form = try Self.form(options)
         if let refreshToken = options.refresh_token {
@@ -98,10 +98,7 @@ extension TokenEndpoint {
         _ options: boxretry_token_endpoint_options, _ engineSettings: EngineSettings
     ) throws(Failure) -> (UnsafePointer<CChar>, shim_url) {
         guard let url = options.url else { throw .invalidArgument("options", "url", "is NULL") }
-        var place = shim_url()
-        guard RequestChecks.isURL(url), shim_url_check(url, &place) else {
-            throw .invalidArgument("options", "url", "is no http or https URL")
-        }
+        let place = try shim_url(checking: url, "options")
         guard options.allow_insecure != 0 || engineSettings.keepsSecrets(place) else {
             throw .invalidArgument(
                 "options", "url",
@@ -121,7 +118,7 @@ extension TokenEndpoint {
         }
         for index in 0..<options.field_count {
             guard let name = fields[index].name, let value = fields[index].value else {
-                throw .invalidArgument("options", "fields", "have a name or a value that is NULL")
+                throw .invalidArgument(shim_place("options", "fields", at: index), "has a name or a value that is NULL")
             }
             guard form.append(name, value) else { throw .outOfMemory }
         }

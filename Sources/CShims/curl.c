@@ -42,6 +42,8 @@ struct shim_easy {
   shim_multi *multi;
   void *transfer; /* NULL: none */
   curl_mime *mime;
+  int part_count;
+  shim_part_failure part_failure;
   bool was_large;
   bool was_direct;
 };
@@ -207,7 +209,7 @@ static int on_close_socket(void *user, curl_socket_t socket) {
 shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) {
   shim_easy *easy = malloc(sizeof *easy);
   if (!easy) return NULL;
-  *easy = (shim_easy){.curl = curl_easy_init(), .multi = multi};
+  *easy = (shim_easy){.curl = curl_easy_init(), .multi = multi, .part_failure = {-1, 0}};
   bool ok = easy->curl != NULL;
   if (ok) {
     SET(CURLOPT_PRIVATE, easy);
@@ -385,6 +387,8 @@ bool shim_header_has_authorization(const struct curl_slist *lines) {
 /* --- Multipart: what a part consists of, in memory or in a file, is read while it is sent --- */
 
 typedef struct part_data {
+  shim_easy *easy; /* whose body it is a part of */
+  int number;      /* from 0 */
   const char *data; /* NULL: a file */
   int64_t length;
   int64_t position;
@@ -402,6 +406,12 @@ static void free_part(void *user) {
   free(user);
 }
 
+/* The part's file cannot be read. */
+static size_t part_failed(const part_data *part, int error) {
+  part->easy->part_failure = (shim_part_failure){part->number, error};
+  return CURL_READFUNC_ABORT;
+}
+
 static size_t on_read_part(char *buffer, size_t size, size_t count, void *user) {
   part_data *part = user;
   const int64_t left = part->length - part->position, room = (int64_t)(size * count);
@@ -411,9 +421,10 @@ static size_t on_read_part(char *buffer, size_t size, size_t count, void *user) 
     memcpy(buffer, part->data + part->position, (size_t)taken);
   } else {
     if (part->descriptor < 0) part->descriptor = shim_file_open(part->path);
+    if (part->descriptor < 0) return part_failed(part, -part->descriptor);
+    taken = shim_file_read(part->descriptor, buffer, (size_t)taken, part->position);
     /* One that is shorter than it was would leave the server waiting for the rest. */
-    taken = part->descriptor < 0 ? -1 : shim_file_read(part->descriptor, buffer, (size_t)taken, part->position);
-    if (taken <= 0) return CURL_READFUNC_ABORT;
+    if (taken <= 0) return part_failed(part, (int)-taken);
   }
   part->position += taken;
   if (part->position == part->length) close_part(part);
@@ -427,17 +438,19 @@ static int on_seek_part(void *user, curl_off_t offset, int origin) {
   return CURL_SEEKFUNC_OK;
 }
 
-/* Where a part's bytes come from. NULL: no memory. A length below 0: the file cannot be read. */
-static part_data *make_part_data(const shim_part *part) {
+/* Where a part's bytes come from. NULL: no memory. If its file cannot be read, its descriptor is an error, negated. */
+static part_data *make_part_data(shim_easy *easy, const shim_part *part) {
   const size_t path_size = part->path ? strlen(part->path) + 1 : 0;
   part_data *data = malloc(sizeof *data + path_size);
   if (!data) return NULL;
-  *data = (part_data){part->data ? part->data : "", (int64_t)part->data_length, 0, -1};
+  *data = (part_data){easy, easy->part_count, part->data ? part->data : "", (int64_t)part->data_length, 0, -1};
   if (!part->path) return data;
   memcpy(data->path, part->path, path_size);
   data->data = NULL;
+  data->length = -1;
   data->descriptor = shim_file_open(part->path);
-  data->length = data->descriptor < 0 ? -1 : shim_file_length(data->descriptor);
+  if (data->descriptor < 0) return data;
+  data->length = shim_file_length(data->descriptor);
   close_part(data);
   return data;
 }
@@ -445,13 +458,15 @@ static part_data *make_part_data(const shim_part *part) {
 int shim_easy_add_part(shim_easy *easy, const shim_part *part) {
   if (!easy->mime) easy->mime = curl_mime_init(easy->curl);
   curl_mimepart *added = easy->mime ? curl_mime_addpart(easy->mime) : NULL;
-  part_data *data = added ? make_part_data(part) : NULL;
-  if (!data || data->length < 0) {
+  part_data *data = added ? make_part_data(easy, part) : NULL;
+  const bool is_unreadable = data && !data->data && data->length < 0;
+  if (!data || is_unreadable) {
     curl_slist_free_all(part->headers);
-    const int why = data ? SHIM_PART_UNREADABLE : SHIM_PART_NO_MEMORY;
+    if (is_unreadable) part_failed(data, -data->descriptor);
     free(data);
-    return why;
+    return is_unreadable ? SHIM_PART_UNREADABLE : SHIM_PART_NO_MEMORY;
   }
+  easy->part_count++;
   const char *slash = part->path ? strrchr(part->path, '/') : NULL;
   const char *file_name = part->file_name ? part->file_name : slash ? slash + 1 : part->path;
   bool ok = curl_mime_headers(added, part->headers, 1) == CURLE_OK;
@@ -460,6 +475,10 @@ int shim_easy_add_part(shim_easy *easy, const shim_part *part) {
   if (file_name) ok = curl_mime_filename(added, file_name) == CURLE_OK && ok;
   if (part->content_type) ok = curl_mime_type(added, part->content_type) == CURLE_OK && ok;
   return ok ? SHIM_PART_ADDED : SHIM_PART_NO_MEMORY;
+}
+
+shim_part_failure shim_easy_part_failure(const shim_easy *easy) {
+  return easy->part_failure;
 }
 
 const char *shim_easy_text(CURLcode code) {
@@ -492,11 +511,14 @@ typedef struct url_origin {
   char *scheme, *host, *port;
 } url_origin;
 
-static bool read_origin(CURLU *parsed, url_origin *out) {
-  return curl_url_get(parsed, CURLUPART_SCHEME, &out->scheme, 0) == CURLUE_OK &&
-         (strcmp(out->scheme, "http") == 0 || strcmp(out->scheme, "https") == 0) &&
-         curl_url_get(parsed, CURLUPART_HOST, &out->host, 0) == CURLUE_OK &&
-         curl_url_get(parsed, CURLUPART_PORT, &out->port, CURLU_DEFAULT_PORT) == CURLUE_OK;
+static CURLUcode read_origin(CURLU *parsed, url_origin *out) {
+  CURLUcode code = curl_url_get(parsed, CURLUPART_SCHEME, &out->scheme, 0);
+  if (code == CURLUE_OK && strcmp(out->scheme, "http") != 0 && strcmp(out->scheme, "https") != 0) {
+    code = CURLUE_UNSUPPORTED_SCHEME;
+  }
+  if (code == CURLUE_OK) code = curl_url_get(parsed, CURLUPART_HOST, &out->host, 0);
+  if (code == CURLUE_OK) code = curl_url_get(parsed, CURLUPART_PORT, &out->port, CURLU_DEFAULT_PORT);
+  return code;
 }
 
 static void free_origin(url_origin *origin) {
@@ -505,19 +527,39 @@ static void free_origin(url_origin *origin) {
   curl_free(origin->port);
 }
 
-/* False: it is no URL that we can fetch. In any case `out` is to be freed. */
-static bool parse_origin(const char *url, url_origin *out) {
+/* Whatever comes of it, `out` is to be freed. */
+static CURLUcode parse_origin(const char *url, url_origin *out) {
   CURLU *parsed = curl_url();
   *out = (url_origin){NULL, NULL, NULL};
-  const bool ok = parsed && curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK && read_origin(parsed, out);
+  CURLUcode code = parsed ? curl_url_set(parsed, CURLUPART_URL, url, 0) : CURLUE_OUT_OF_MEMORY;
+  if (code == CURLUE_OK) code = read_origin(parsed, out);
   curl_url_cleanup(parsed);
-  return ok;
+  return code;
 }
 
-bool shim_url_check(const char *url, shim_url *out) {
+/* `url` is none that we can fetch. */
+static const char *url_problem(const char *url, CURLUcode code) {
+  switch (code) {
+  case CURLUE_UNSUPPORTED_SCHEME:
+    return "has a scheme other than http and https";
+  case CURLUE_NO_HOST:
+    return "has no host";
+  case CURLUE_BAD_PORT_NUMBER:
+    return "has a port that is none";
+  case CURLUE_BAD_HOSTNAME:
+  case CURLUE_BAD_IPV6:
+    return "has a host that is none";
+  case CURLUE_OUT_OF_MEMORY:
+    return "cannot be looked at, since memory could not be had";
+  default:
+    return strstr(url, "://") ? "is no http or https URL" : "has no scheme: it is to begin with http:// or https://";
+  }
+}
+
+const char *shim_url_check(const char *url, shim_url *out) {
   url_origin origin;
-  const bool ok = parse_origin(url, &origin);
-  if (ok) {
+  const CURLUcode code = parse_origin(url, &origin);
+  if (code == CURLUE_OK) {
     const bool has_tls = strcmp(origin.scheme, "https") == 0;
     *out = (shim_url){.origin = hash(hash(0xCBF29CE484222325U, origin.host), origin.port),
                       .needs_lookup = !is_address(origin.host),
@@ -525,7 +567,26 @@ bool shim_url_check(const char *url, shim_url *out) {
                       .is_local = is_loopback(origin.host)};
   }
   free_origin(&origin);
-  return ok;
+  return code == CURLUE_OK ? NULL : url_problem(url, code);
+}
+
+const char *shim_url_check_proxy(const char *url) {
+  static const char *const schemes[] = {"http", "https", "socks4", "socks4a", "socks5", "socks5h"};
+  CURLU *parsed = curl_url();
+  char *scheme = NULL, *host = NULL;
+  CURLUcode code = CURLUE_OUT_OF_MEMORY;
+  /* As libcurl itself reads it. */
+  if (parsed) code = curl_url_set(parsed, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME | CURLU_GUESS_SCHEME);
+  if (code == CURLUE_OK) code = curl_url_get(parsed, CURLUPART_SCHEME, &scheme, 0);
+  if (code == CURLUE_OK) code = curl_url_get(parsed, CURLUPART_HOST, &host, 0);
+  bool is_known = false;
+  for (size_t i = 0; scheme && i < sizeof schemes / sizeof *schemes; i++)
+    is_known = is_known || strcmp(scheme, schemes[i]) == 0;
+  curl_free(scheme);
+  curl_free(host);
+  curl_url_cleanup(parsed);
+  if (code != CURLUE_OK) return code == CURLUE_NO_HOST ? "has no host" : "is no URL of a proxy";
+  return is_known ? NULL : "has a scheme other than http, https, socks4, socks4a, socks5 and socks5h";
 }
 
 char *shim_url_follow(const char *url, const char *location) {
@@ -537,7 +598,7 @@ char *shim_url_follow(const char *url, const char *location) {
   char *followed = NULL, *copy = NULL;
   if (parsed && curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK &&
       curl_url_set(parsed, CURLUPART_URL, location, CURLU_URLENCODE | CURLU_ALLOW_SPACE) == CURLUE_OK &&
-      read_origin(parsed, &origin) && curl_url_get(parsed, CURLUPART_URL, &followed, 0) == CURLUE_OK) {
+      read_origin(parsed, &origin) == CURLUE_OK && curl_url_get(parsed, CURLUPART_URL, &followed, 0) == CURLUE_OK) {
     copy = strdup(followed);
   }
   curl_free(followed);
@@ -563,7 +624,7 @@ char *shim_url_without_user(const char *url) {
 
 bool shim_url_same_origin(const char *url, const char *other) {
   url_origin one, two;
-  const bool ok = parse_origin(url, &one), also_ok = parse_origin(other, &two);
+  const bool ok = parse_origin(url, &one) == CURLUE_OK, also_ok = parse_origin(other, &two) == CURLUE_OK;
   const bool same = ok && also_ok && strcmp(one.scheme, two.scheme) == 0 && strcasecmp(one.host, two.host) == 0 &&
                     strcmp(one.port, two.port) == 0;
   free_origin(&one);

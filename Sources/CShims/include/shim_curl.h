@@ -145,6 +145,15 @@ enum { SHIM_PART_ADDED, SHIM_PART_NO_MEMORY, SHIM_PART_UNREADABLE };
  * is no regular file at the path, or it cannot be read. */
 int shim_easy_add_part(shim_easy *easy, const shim_part *part);
 
+/* The part whose file could not be read, from 0 (-1: none), and why: an error as of shim_file.h; 0: it has become
+ * shorter. */
+typedef struct shim_part_failure {
+  int number;
+  int error;
+} shim_part_failure;
+
+shim_part_failure shim_easy_part_failure(const shim_easy *easy);
+
 /* What a code means. Static. */
 const char *shim_easy_text(CURLcode code);
 
@@ -156,8 +165,11 @@ typedef struct shim_url {
   bool is_local;     /* a loopback address, or a name of one: this very machine */
 } shim_url;
 
-/* Whether a URL is one that we can fetch: http or https, with a host. */
-bool shim_url_check(const char *url, shim_url *out);
+/* Whether a URL is one that we can fetch: http or https, with a host. NULL: it is; else what is wrong with it. Static. */
+const char *shim_url_check(const char *url, shim_url *out);
+
+/* Whether libcurl would take it for a proxy. As above. */
+const char *shim_url_check_proxy(const char *url);
 
 /* Where a redirect leads from a URL, to be freed with shim_free; NULL if that is no URL that we can fetch. */
 char *shim_url_follow(const char *url, const char *location);

@@ -50,7 +50,7 @@ final class Target {
         guard let url = shim_url_follow(url, location) else { return nil }
         defer { shim_free(url) }
         var place = shim_url()
-        guard RequestChecks.isURL(url), shim_url_check(url, &place) else { return nil }
+        guard RequestChecks.isURL(url), shim_url_check(url, &place) == nil else { return nil }
         let becomesGet = Redirect.becomesGet(status, method: method)
         return Target(
             method: becomesGet ? StaticString("GET").cString : UnsafePointer(method), url: url, place: place,

@@ -88,7 +88,12 @@ extension Engine {
 
     /// On a thread of the pool. The loop leaves the call alone until it is told.
     func decideOnPool(_ call: Call) {
-        call.decision = try? call.retryLoop.next(call.outcome, clock: clock)
+        do throws(StrategyFailure) {
+            call.decision = try call.retryLoop.next(call.outcome, clock: clock)
+        } catch {
+            call.decision = nil
+            call.strategyFailure = error
+        }
         post(.decided(call), about: call)
     }
 
