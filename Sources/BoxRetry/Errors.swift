@@ -136,8 +136,11 @@ struct Failure: Error {
             }
         let text: ProviderText = if case .failed(let text) = failure { text } else { .none }
         let last: ProviderText = if case .unavailable(let last) = failure { last } else { .none }
-        text.withCString { text in
-            last.withCString { last in shim_detail_set_attempts(why.cString, attempts, last.orNil, text.orNil) }
+        last.withCString { lastStart in
+            text.withCString { textStart in
+                shim_detail_set_attempts(
+                    why.cString, attempts, last.isEmpty ? nil : lastStart, text.isEmpty ? nil : textStart)
+            }
         }
         return Failure(BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED)
     }
@@ -146,11 +149,6 @@ struct Failure: Error {
         self.init(error)
         shim_detail_set(nil, nil, detail.cString)
     }
-}
-
-extension Optional<UnsafePointer<CChar>> {
-    /// Nil for an empty text.
-    fileprivate var orNil: UnsafePointer<CChar>? { self?.pointee == 0 ? nil : self }
 }
 
 extension shim_place {

@@ -608,9 +608,11 @@ char *shim_url_follow(const char *url, const char *location) {
 }
 
 char *shim_url_without_user(const char *url) {
-  const char *host = strstr(url, "://");
+  const char *host = strchr(url, ':');
   if (!host) return NULL;
-  host += 3;
+  host += 1;
+  for (int slashes = 0; slashes < 3 && *host == '/'; slashes++) /* libcurl takes one to three */
+    host++;
   const char *end = host + strcspn(host, "/?#"), *at = NULL;
   for (const char *c = host; c < end; c++)
     if (*c == '@') at = c;

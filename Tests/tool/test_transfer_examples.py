@@ -67,7 +67,7 @@ def test_upload_says_what_it_cannot_read_or_send(example: Example, server: Fault
     run = example("upload", "/no/such", server.url("/seq/200"))
     assert (run.exit_code, run.errors) == (1, "upload: /no/such: No such file or directory\n")
     run = example("upload", str(tmp_path / "file"), "ftp://a")
-    assert run.errors == "upload: an argument is not valid: request.url: is no http or https URL\n"
+    assert run.errors == "upload: an argument is not valid: request.url: has a scheme other than http and https\n"
     assert example("upload", str(tmp_path / "file"), server.url("/seq/404")).exit_code == 1
 
 

@@ -76,7 +76,7 @@ class AsyncClient:
         log_call(result, method)
         if watched is not None:
             watched.raise_exception()
-        return response_of_call(result)
+        return response_of_call(result, method)
 
     async def get(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A GET; the arguments are those of `request()`, here and in the next six."""
