@@ -252,9 +252,9 @@ typedef struct boxretry_body_source {
   size_t struct_size;
   int32_t kind;       /* BOXRETRY_SOURCE_… */
   int32_t descriptor; /* of a regular file, open for reading */
-  const char *path;   /* of a regular file; opened anew for each attempt. What is wrong with it ends the call (SOURCE) */
-  int64_t offset;     /* of its first byte in the file or descriptor, or its end; 0 or more */
-  int64_t length;     /* bytes; 0 or more; -1: up to the file's end, or, of a callback, unknown (sent in chunks) */
+  const char *path; /* of a regular file; opened anew for each attempt. What is wrong with it ends the call (SOURCE) */
+  int64_t offset;   /* of its first byte in the file or descriptor, or its end; 0 or more */
+  int64_t length;   /* bytes; 0 or more; -1: up to the file's end, or, of a callback, unknown (sent in chunks) */
 
   /* Writes at most `capacity` bytes to `buffer`, and to *count how many; 0: that was all. Or BOXRETRY_READ_PAUSE. */
   void (*read)(void *context, boxretry_call *call, void *buffer, size_t capacity, int64_t *count);

@@ -95,7 +95,8 @@ extension ClientHandle {
         guard let tokens = own ?? tokens, !copy.hasAuthorization else { return nil }
         guard allowsInsecureToken || engine.settings.keepsSecrets(copy.place) else {
             throw .invalidArgument(
-                "request", "url", "is http to another machine or through a proxy, which allow_insecure_token alone lets through")
+                "request", "url",
+                "is http to another machine or through a proxy, which allow_insecure_token alone lets through")
         }
         return tokens
     }

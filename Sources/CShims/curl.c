@@ -387,8 +387,8 @@ bool shim_header_has_authorization(const struct curl_slist *lines) {
 /* --- Multipart: what a part consists of, in memory or in a file, is read while it is sent --- */
 
 typedef struct part_data {
-  shim_easy *easy; /* whose body it is a part of */
-  int number;      /* from 0 */
+  shim_easy *easy;  /* whose body it is a part of */
+  int number;       /* from 0 */
   const char *data; /* NULL: a file */
   int64_t length;
   int64_t position;
@@ -539,9 +539,11 @@ static CURLUcode parse_origin(const char *url, url_origin *out) {
 
 /* `url` is none that we can fetch. */
 static const char *url_problem(const char *url, CURLUcode code) {
+  static const char no_scheme[] = "has no scheme: it is to begin with http:// or https://";
+  const bool names_one = strstr(url, "://") != NULL; /* libcurl takes the name in host:80 for one */
   switch (code) {
   case CURLUE_UNSUPPORTED_SCHEME:
-    return "has a scheme other than http and https";
+    return names_one ? "has a scheme other than http and https" : no_scheme;
   case CURLUE_NO_HOST:
     return "has no host";
   case CURLUE_BAD_PORT_NUMBER:
@@ -552,7 +554,7 @@ static const char *url_problem(const char *url, CURLUcode code) {
   case CURLUE_OUT_OF_MEMORY:
     return "cannot be looked at, since memory could not be had";
   default:
-    return strstr(url, "://") ? "is no http or https URL" : "has no scheme: it is to begin with http:// or https://";
+    return names_one ? "is no http or https URL" : no_scheme;
   }
 }
 

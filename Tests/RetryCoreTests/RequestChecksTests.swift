@@ -40,7 +40,9 @@ import Testing
         #expect(says(String(repeating: "u", count: 65_537), "is longer than 65536 bytes"))
     }
 
-    private func says(_ url: String, _ problem: String) -> Bool { RequestChecks.urlProblem(url)?.description == problem }
+    private func says(_ url: String, _ problem: String) -> Bool {
+        RequestChecks.urlProblem(url)?.description == problem
+    }
 
     @Test("B13: which methods may be sent again although something was sent") func idempotent() {
         for method in ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"] {

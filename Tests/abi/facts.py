@@ -356,6 +356,9 @@ LEFT_OPEN = {
 }
 """What stands here is looked at only if another field says so, or is judged by somebody else."""
 
+LEFT_OUT = {"boxretry_client_options.proxy", "boxretry_token_endpoint_options.proxy"}
+"""What is NULL in a valid call, since it would need another value of another field."""
+
 EXAMPLES: dict[str, Number | bytes] = {
     "boxretry_outcome.status": 500,
     "boxretry_request.method": b"POST",

@@ -58,6 +58,7 @@ def test_a_url_that_is_none_is_refused(server: FaultServer, url: bytes) -> None:
     [
         (b"", "is empty"),
         (b"127.0.0.1:PORT/seq/200", "has no scheme: it is to begin with http:// or https://"),
+        (b"localhost/seq/200", "has no scheme: it is to begin with http:// or https://"),
         (b"ftp://127.0.0.1:PORT/seq/200", "has a scheme other than http and https"),
         (b"http://", "has no host"),
         (b"http://127.0.0.1:PORT0000/", "has a port that is none"),
@@ -116,7 +117,7 @@ def test_too_many_headers_are_refused(server: FaultServer) -> None:
         ([b"-X", b"A B"], "request.method: is no HTTP method"),
         ([b"-X", b"M" * 33], "request.method: is no HTTP method"),
         ([b"-A", b"x\r\nX-Smuggled: 1"], "user_agent: has a control character"),
-        ([b"-x", b"http://127.0.0.1:PORT\n"], "proxy: is no URL"),
+        ([b"-x", b"http://127.0.0.1:PORT\n"], "proxy: has white space or a control character"),
         ([b"--cacert"], "'--cacert' needs a value"),
         ([b"-H"], "'-H' needs a value"),
         ([b"--proxy-user=x"], "unknown or ambiguous option '--proxy-user'"),

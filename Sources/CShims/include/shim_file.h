@@ -35,7 +35,7 @@ int shim_new_file_open(shim_new_file *file, const char *path);
 int shim_new_file_write(shim_new_file *file, const void *data, size_t length);
 int shim_new_file_restart(shim_new_file *file);
 int shim_new_file_finish(shim_new_file *file); /* in any case it is not open any more */
-void shim_new_file_drop(shim_new_file *file);   /* nothing is left; may be called when it is not open */
+void shim_new_file_drop(shim_new_file *file);  /* nothing is left; may be called when it is not open */
 
 /* Whether a new file could be made there, as far as that can be seen without making it. */
 int shim_new_file_check(const char *path);

@@ -118,7 +118,8 @@ public final class TokenEndpoint: TokenProvider {
         case .response: answered(TokenEndpointAnswer(status: result.status, body: result.body), request)
         case .exception(let cause):
             _ = request.fail(.unavailable(ProviderText(shim_cause_name(cause.rawValue))), isRetryable: true)
-        case .deadline: _ = request.fail(.unavailable(ProviderText(StaticString("deadline").cString)), isRetryable: true)
+        case .deadline:
+            _ = request.fail(.unavailable(ProviderText(StaticString("deadline").cString)), isRetryable: true)
         case .local(.responseTooLarge): fail(request, "the answer is too long")
         case .local, .cancelled, .callbackFailed, .token: fail(request, "the request could not be made")
         }
