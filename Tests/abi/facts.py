@@ -18,6 +18,9 @@ from header import Number, read_header
 
 YEAR_1, YEAR_9999 = -62135596800, 253402300799
 LONGEST_DELAY = 2**31 - 1
+LONGEST_NAME = 255
+"""Of a file: longer ones the system refuses."""
+
 OF_A_CLIENT = " of a client"
 
 
@@ -338,7 +341,7 @@ TEXTS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
     "boxretry_part.name": ("", _has_no_control_character),
     "boxretry_part.file_name": ("", _has_no_control_character),
     "boxretry_part.content_type": ("", _has_no_control_character),
-    "boxretry_sink.path": ("not empty", lambda text: text != b""),
+    "boxretry_sink.path": ("of a regular file, or of none; not empty", lambda text: 0 < len(text) <= LONGEST_NAME),
     "boxretry_client_options.user_agent": ("no control character but the tab", _has_no_control_character),
     "boxretry_client_options.idempotency_key_header": ("a token", _is_header_name),
     "boxretry_sending_set_header.name": ("The rules for a request's headers hold", _is_header_name),
@@ -358,6 +361,9 @@ LEFT_OPEN = {
 
 LEFT_OUT = {"boxretry_client_options.proxy", "boxretry_token_endpoint_options.proxy"}
 """What is NULL in a valid call, since it would need another value of another field."""
+
+NEEDS_MORE = {("boxretry_client_options.proxy_mode", 2), ("boxretry_token_endpoint_options.proxy_mode", 2)}
+"""What is allowed only if what is left out of a valid call stands there."""
 
 EXAMPLES: dict[str, Number | bytes] = {
     "boxretry_outcome.status": 500,

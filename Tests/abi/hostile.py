@@ -12,6 +12,7 @@ from facts import (
     BLOCKING,
     EXAMPLES,
     LEFT_OPEN,
+    NEEDS_MORE,
     LIVES_IN_A_HOOK,
     MAY_BE_NULL,
     NUMBERS,
@@ -241,7 +242,7 @@ def _counts_an_array(place: Place) -> bool:
 
 def _is_wrong(override: Override, case: Case) -> bool | None:
     place, value = override.place, override.value
-    if place.key in LEFT_OPEN:
+    if place.key in LEFT_OPEN or (place.key, value) in NEEDS_MORE:
         return None
     if value is None:
         if place.key not in MAY_BE_NULL:
