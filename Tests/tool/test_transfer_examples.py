@@ -110,6 +110,14 @@ def test_download_leaves_no_file_if_there_is_none_to_be_had(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_download_says_what_it_cannot_write(example: Example, server: FaultServer, tmp_path: Path) -> None:
+    """Before anything is sent."""
+    mine = server.new_id()
+    run = example("download", server.url("/seq/200", id=mine), str(tmp_path / "none" / "file"))
+    assert run.errors == "download: an argument is not valid: sink.path: No such file or directory\n"
+    assert (run.exit_code, server.seen(mine)) == (1, [])
+
+
 # --- form ---
 
 
