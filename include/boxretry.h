@@ -253,9 +253,9 @@ typedef struct boxretry_body_source {
   size_t struct_size;
   int32_t kind;       /* BOXRETRY_SOURCE_… */
   int32_t descriptor; /* of a regular file, open for reading */
-  const char *path;   /* of a regular file; opened anew for each attempt */
-  int64_t offset;     /* of its first byte in the file or descriptor; 0 or more */
-  int64_t length;     /* bytes; 0 or more; -1: up to the file's end, or, of a callback, unknown (sent in chunks) */
+  const char *path; /* of a regular file; opened anew for each attempt. What is wrong with it ends the call (SOURCE) */
+  int64_t offset;   /* of its first byte in the file or descriptor, or its end; 0 or more */
+  int64_t length;   /* bytes; 0 or more; -1: up to the file's end, or, of a callback, unknown (sent in chunks) */
 
   /* Writes at most `capacity` bytes to `buffer`, and to *count how many; 0: that was all. Or BOXRETRY_READ_PAUSE. */
   void (*read)(void *context, boxretry_call *call, void *buffer, size_t capacity, int64_t *count);
@@ -311,7 +311,8 @@ typedef struct boxretry_sink {
   int32_t
       is_resumable; /* flag, for files: where the server gave a strong ETag, a retry asks for the rest alone, by Range
                            and If-Range. Default: 0 */
-  const char *path; /* of a regular file, or of none; not empty */
+  const char *path; /* of a regular file, or of none; not empty. Refused if the directory is not there or cannot be
+                       written to; what is wrong with it later ends the call (SINK) */
 
   /* Takes `length` bytes, 1 or more, and writes BOXRETRY_WRITE_… to *answer. */
   void (*write)(void *context, boxretry_call *call, const void *data, size_t length, int32_t *answer);
@@ -980,7 +981,7 @@ typedef struct boxretry_token_endpoint_options {
   const boxretry_timeouts *timeouts; /* of a request; NULL (default): the defaults */
   const char *user_agent; /* as in boxretry_client_options, like those below; NULL: "boxretry/" and the version */
   const char *ca_file;    /* NULL: the system's certificates */
-  const char *proxy;      /* for BOXRETRY_PROXY_GIVEN: its URL */
+  const char *proxy;      /* for BOXRETRY_PROXY_GIVEN alone, else NULL: its URL, as that of a client */
   int32_t proxy_mode;     /* BOXRETRY_PROXY_… */
   int32_t reserved;       /* 0 */
 } boxretry_token_endpoint_options;
@@ -1162,7 +1163,8 @@ typedef struct boxretry_client_options {
   int64_t deadline_ms;               /* of each call; 0 or more; 0 or BOXRETRY_NO_TIMEOUT: none */
   const char *user_agent;            /* no control character but the tab; NULL: "boxretry/" and the version */
   const char *ca_file;              /* certificates in PEM form that are trusted instead of the system's; NULL: these */
-  const char *proxy;                /* for BOXRETRY_PROXY_GIVEN: its URL */
+  const char *proxy;                /* for BOXRETRY_PROXY_GIVEN alone, else NULL: its URL. http, https, socks4, socks4a,
+                                       socks5 or socks5h; without a scheme: http */
   int32_t proxy_mode;               /* BOXRETRY_PROXY_… */
   int32_t max_total_attempts;       /* of each call, whatever its strategy; 1 to 1000000; 0: 1000 (B14) */
   int32_t max_transfers;            /* attempts under way at once, the others wait; 1 to 100000; 0: 512 */
@@ -1356,7 +1358,12 @@ void boxretry_sending_fail(boxretry_sending *sending);
  * a response from before a fork().
  * ================================================================================================================== */
 
-/** How the call ended: OK for any response, also 503; else CANCELLED, DEADLINE, a cause (RESOLVE, …), … */
+/**
+ * How the call ended: OK for any response, also 503; else CANCELLED, DEADLINE, a cause (RESOLVE, …), …
+ * boxretry_last_error_detail() then says more, where more is known, else nothing: for SOURCE and SINK, which file or callback
+ * and the system's reason; for CALLBACK_FAILED, what the callback did; for RESPONSE_TOO_LARGE, which limit; for SETTING, what
+ * libcurl says; and as for boxretry_response_token_error().
+ */
 boxretry_error boxretry_response_error(const boxretry_response *response);
 
 /**

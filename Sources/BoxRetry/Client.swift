@@ -95,7 +95,8 @@ extension ClientHandle {
         guard let tokens = own ?? tokens, !copy.hasAuthorization else { return nil }
         guard allowsInsecureToken || engine.settings.keepsSecrets(copy.place) else {
             throw .invalidArgument(
-                "request", "url", "is http to another machine or through a proxy, which would see the access token")
+                "request", "url",
+                "is http to another machine or through a proxy, which allow_insecure_token alone lets through")
         }
         return tokens
     }
@@ -105,7 +106,7 @@ extension ClientHandle {
         guard RequestChecks.isMethod(method) else { throw .invalidArgument("request", "method", "is no HTTP method") }
         let (url, place) = try checkedURL(request.url, "request")
         let list = try HeaderList(reading: request.headers, request.header_count, "request")
-        if let problem = list.problem { throw .invalidArgument("request", "headers", problem) }
+        try list.check { shim_place("request", "headers", at: $0) }
         var headers: OwnedHeaders?
         if list.count > 0 || request.idempotency_key != nil {
             guard let copy = OwnedHeaders.copy(of: list) else { throw .outOfMemory }
@@ -163,10 +164,20 @@ func checkedURL(
 ) throws(Failure) -> (UnsafePointer<CChar>, shim_url) {
     guard let url else { throw .invalidArgument(argument, "url", "is NULL") }
     var place = shim_url()
-    let result = RequestChecks.isURL(url) ? Int(shim_url_check(url, &place)) : SHIM_URL_BAD
-    guard result != SHIM_URL_NO_MEMORY else { throw .outOfMemory }
-    guard result == SHIM_URL_GOOD else { throw .invalidArgument(argument, "url", "is no http or https URL") }
+    try checkURL(url, argument, "url") { shim_url_check(url, &place, &$0) }
     return (url, place)
+}
+
+/// Throws unless `check`, which answers SHIM_URL_… and a problem's words, finds a URL good.
+func checkURL(
+    _ url: UnsafePointer<CChar>, _ argument: StaticString, _ field: StaticString,
+    check: (inout UnsafePointer<CChar>?) -> Int32
+) throws(Failure) {
+    if let problem = RequestChecks.urlProblem(url) { throw .invalidArgument(argument, field, problem) }
+    var problem: UnsafePointer<CChar>?
+    let result = Int(check(&problem))
+    guard result != SHIM_URL_NO_MEMORY else { throw .outOfMemory }
+    if let problem { throw .invalidArgument(argument, field, problem) }
 }
 
 /// The name of the header that idempotency keys are sent in.

@@ -231,16 +231,7 @@ extension EngineSettings {
             throw .invalidArgument("options", "user_agent", "has a control character")
         }
         userAgent = try copied(options.user_agent ?? shim_default_user_agent())
-        switch Int(options.proxy_mode) {
-        case BOXRETRY_PROXY_ENVIRONMENT: break
-        case BOXRETRY_PROXY_NONE: proxy = try copied(StaticString("").cString)
-        case BOXRETRY_PROXY_GIVEN:
-            guard let url = options.proxy, RequestChecks.isURL(url) else {
-                throw .invalidArgument("options", "proxy", "is no URL")
-            }
-            proxy = try copied(url)
-        default: throw .invalidArgument("options", "proxy_mode", "is none", is: Int64(options.proxy_mode))
-        }
+        proxy = try Self.proxy(options)
         caFile = try copiedIfAny(options.ca_file)
         clientCertificate = try copiedIfAny(options.client_certificate)
         clientKey = try copiedIfAny(options.client_key)
@@ -248,12 +239,29 @@ extension EngineSettings {
         unixSocket = try copiedIfAny(options.unix_socket)
     }
 
+    /// Nil: as the environment says; empty: none.
+    private static func proxy(_ options: boxretry_client_options) throws(Failure) -> Text? {
+        let isGiven = Int(options.proxy_mode) == BOXRETRY_PROXY_GIVEN
+        guard isGiven || options.proxy == nil else {
+            throw .invalidArgument("options", "proxy", "is given, but proxy_mode is not BOXRETRY_PROXY_GIVEN")
+        }
+        switch Int(options.proxy_mode) {
+        case BOXRETRY_PROXY_ENVIRONMENT: return nil
+        case BOXRETRY_PROXY_NONE: return try copied(StaticString("").cString)
+        case BOXRETRY_PROXY_GIVEN:
+            guard let url = options.proxy else { throw .invalidArgument("options", "proxy", "is NULL") }
+            try checkURL(url, "options", "proxy") { shim_url_check_proxy(url, &$0) }
+            return try copied(url)
+        default: throw .invalidArgument("options", "proxy_mode", "is none", is: Int64(options.proxy_mode))
+        }
+    }
+
     private mutating func setSecretHeaders(_ options: boxretry_client_options) throws(Failure) {
         try Self.append(
             options.secret_headers, options.secret_header_count, to: &secretHeaders,
             NameList(
                 field: "secret_headers", countField: "secret_header_count", maximum: 64, tooMany: "must be at most 64",
-                missing: "is NULL, but secret_header_count is not 0", wrong: "have one that is no name of a header"))
+                missing: "is NULL, but secret_header_count is not 0", wrong: "is no name of a header"))
     }
 
     private mutating func setReplayCodes(_ options: boxretry_client_options) throws(Failure) {
@@ -261,7 +269,7 @@ extension EngineSettings {
             options.replay_codes, options.replay_code_count, to: &replayCodes,
             NameList(
                 field: "replay_codes", countField: "replay_code_count", maximum: 16, tooMany: "must be at most 16",
-                missing: "is NULL, but replay_code_count is not 0", wrong: "have one that is no token"))
+                missing: "is NULL, but replay_code_count is not 0", wrong: "is no token"))
         if replayCodes.isEmpty, Int(options.preset) == BOXRETRY_PRESET_JANUARY {
             replayCodes.append(try copied(StaticString("token_expired").cString))
         }
@@ -300,7 +308,7 @@ extension EngineSettings {
         guard let names else { throw .invalidArgument("options", list.field, list.missing) }
         for index in 0..<count {
             guard let name = names[index], RequestChecks.isHeaderName(name) else {
-                throw .invalidArgument("options", list.field, list.wrong)
+                throw .invalidArgument(shim_place("options", list.field, at: index), list.wrong)
             }
             copies.append(try copied(name))
         }

@@ -21,6 +21,27 @@ struct Failure: Error {
         invalidArgument(argument, nil, why)
     }
 
+    /// The same with words that are not ours alone; they are copied.
+    static func invalidArgument(
+        _ argument: StaticString, _ field: StaticString, _ why: UnsafePointer<CChar>
+    ) -> Failure {
+        shim_detail_set(argument.cString, field.cString, why)
+        return Failure(BOXRETRY_ERROR_INVALID_ARGUMENT)
+    }
+
+    /// `argument.field[1]: why (name)`: one of several. `name` must be harmless.
+    static func invalidArgument(
+        _ place: shim_place, _ why: StaticString, _ name: UnsafePointer<CChar>? = nil
+    ) -> Failure {
+        withUnsafePointer(to: place) { shim_detail_set_place($0, why.cString, name) }
+        return Failure(BOXRETRY_ERROR_INVALID_ARGUMENT)
+    }
+
+    static func invalidArgument(_ reason: FailureReason) -> Failure {
+        reason.setDetail()
+        return Failure(BOXRETRY_ERROR_INVALID_ARGUMENT)
+    }
+
     /// `argument.field: why, but is value`
     static func invalidArgument(
         _ argument: StaticString, _ field: StaticString?, _ why: StaticString, is value: Int64
@@ -57,7 +78,10 @@ struct Failure: Error {
         }
     }
     static var outOfMemory: Failure { Failure(BOXRETRY_ERROR_OUT_OF_MEMORY, "memory could not be had") }
-    static var source: Failure { Failure(BOXRETRY_ERROR_SOURCE, "the file of a part cannot be read") }
+    static func source(_ reason: FailureReason?) -> Failure {
+        reason.setDetail()
+        return Failure(BOXRETRY_ERROR_SOURCE)
+    }
     static var notUsable: Failure {
         Failure(BOXRETRY_ERROR_NOT_USABLE, "value: is no number, no list of numbers, and no HTTP date")
     }
@@ -103,7 +127,7 @@ struct Failure: Error {
     private static func provider(_ failure: ProviderFailure, attempts: Int32) -> Failure {
         let why: StaticString =
             switch failure {
-            case .failed: "the provider failed"
+            case .failed, .unavailable: "the provider failed"
             case .cancelled: "the provider cancelled"
             case .unanswered: "the provider returned, or released its request, without an answer"
             case .timedOut: "the provider did not answer within provider_timeout_ms"
@@ -111,13 +135,46 @@ struct Failure: Error {
             case .notRenewable: "a fixed token cannot be renewed"
             }
         let text: ProviderText = if case .failed(let text) = failure { text } else { .none }
-        text.withCString { shim_detail_set_attempts(why.cString, attempts, text.isEmpty ? nil : $0) }
+        let last: ProviderText = if case .unavailable(let last) = failure { last } else { .none }
+        last.withCString { lastStart in
+            text.withCString { textStart in
+                shim_detail_set_attempts(
+                    why.cString, attempts, last.isEmpty ? nil : lastStart, text.isEmpty ? nil : textStart)
+            }
+        }
         return Failure(BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED)
     }
 
     private init(_ error: Int, _ detail: StaticString) {
         self.init(error)
         shim_detail_set(nil, nil, detail.cString)
+    }
+}
+
+extension shim_place {
+    /// One of the array in a field of an argument.
+    init(_ argument: StaticString, _ field: StaticString, at index: Int) {
+        self.init(argument: argument.cString, index: -1, field: field.cString, field_index: Int64(index))
+    }
+
+    /// A field of one of an array of structs.
+    init(_ argument: StaticString, at index: Int, _ field: StaticString?, at fieldIndex: Int = -1) {
+        self.init(
+            argument: argument.cString, index: Int64(index), field: field?.cString, field_index: Int64(fieldIndex))
+    }
+}
+
+extension FailureReason {
+    fileprivate func setDetail() {
+        let place = shim_place(argument: argument?.cString, index: index, field: field?.cString, field_index: -1)
+        withUnsafePointer(to: place) { shim_detail_set_place($0, text, nil) }
+    }
+}
+
+extension Optional<FailureReason> {
+    /// Nil: nothing more is known.
+    func setDetail() {
+        if let self { self.setDetail() } else { shim_detail_set(nil, nil, StaticString("").cString) }
     }
 }
 

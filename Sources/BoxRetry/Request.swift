@@ -56,7 +56,8 @@ extension HeaderList {
         guard let headers else { throw .invalidArgument(argument, "headers", "is NULL, but header_count is not 0") }
         let pairs = UnsafeRawPointer(headers).assumingMemoryBound(to: UnsafePointer<CChar>?.self)
         guard let list = HeaderList(pairs: pairs, count: count) else {
-            throw .invalidArgument(argument, "headers", "have a name or a value that is NULL")
+            let index = (0..<count).first { headers[$0].name == nil || headers[$0].value == nil } ?? -1
+            throw .invalidArgument(shim_place(argument, "headers", at: index), "has a name or a value that is NULL")
         }
         self = list
     }
@@ -64,23 +65,35 @@ extension HeaderList {
     /// All headers of a request together.
     static var maximumBytes: Int { 1_000_000 }
 
-    /// What is wrong with them as headers of a request; nil: nothing.
-    var problem: StaticString? {
-        var problem: StaticString?
+    /// Throws if they cannot be headers of a request. `place`: of one of them; of all for -1.
+    func check(_ place: (Int) -> shim_place) throws(Failure) {
+        var failure: Failure?
         var bytes = 0
+        var index = 0
         forEach { name, value in
             bytes += shim_length(name) + shim_length(value)
-            if bytes > Self.maximumBytes {
-                problem = "are longer than 1000000 bytes in all"
-            } else if !RequestChecks.isHeaderName(name) {
-                problem = "have a name that is no token"
-            } else if !RequestChecks.isHeaderValue(value) {
-                problem = "have a value with a control character"
-            } else if RequestChecks.isReservedHeader(name) {
-                problem = "have one that the library writes itself"
-            }
+            if failure == nil { failure = Self.problem(name, value, totalBytes: bytes, place, index) }
+            index += 1
         }
-        return problem
+        if let failure { throw failure }
+    }
+
+    private static func problem(
+        _ name: UnsafePointer<CChar>, _ value: UnsafePointer<CChar>, totalBytes: Int, _ place: (Int) -> shim_place,
+        _ index: Int
+    ) -> Failure? {
+        if totalBytes > maximumBytes { return .invalidArgument(place(-1), "are longer than 1000000 bytes in all") }
+        // What is no name is not shown: it may have anything in it.
+        guard RequestChecks.isHeaderName(name) else {
+            return .invalidArgument(place(index), "has a name that is no token")
+        }
+        guard RequestChecks.isHeaderValue(value) else {
+            return .invalidArgument(place(index), "has a value with a control character", name)
+        }
+        guard !RequestChecks.isReservedHeader(name) else {
+            return .invalidArgument(place(index), "is one that the library writes itself", name)
+        }
+        return nil
     }
 
     var cHeaders: UnsafePointer<boxretry_header>? {

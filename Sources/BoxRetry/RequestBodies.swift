@@ -49,9 +49,13 @@ extension BodySource {
             }
             return file
         case BOXRETRY_SOURCE_DESCRIPTOR:
-            guard shim_file_length(source.descriptor) >= 0 else {
+            let fileLength = shim_file_length(source.descriptor)
+            guard fileLength >= 0 else {
                 throw .invalidArgument(
                     "body_source", "descriptor", "is none of a regular file", is: Int64(source.descriptor))
+            }
+            if let problem = FileSource.problem(offset: source.offset, length: source.length, inFileOf: fileLength) {
+                throw .invalidArgument(problem)
             }
             let descriptor = shim_file_duplicate(source.descriptor)
             guard descriptor >= 0 else { throw .exhausted }
@@ -86,28 +90,30 @@ extension BodySource {
             throw .invalidArgument("body_source", "part_count", "must be from 1 to 1000")
         }
         guard let multipart = MultipartSource.make(engine) else { throw .outOfMemory }
-        for index in 0..<source.part_count { try multipart.add(parts[index], isBorrowed: isBorrowed) }
+        for index in 0..<source.part_count { try multipart.add(parts[index], at: index, isBorrowed: isBorrowed) }
         return multipart
     }
 }
 
 extension MultipartSource {
-    fileprivate func add(_ part: boxretry_part, isBorrowed: Bool) throws(Failure) {
-        guard let name = part.name else { throw .invalidArgument("parts", "name", "is NULL") }
-        guard part.header_count <= 64 else { throw .invalidArgument("parts", "header_count", "must be at most 64") }
+    fileprivate func add(_ part: boxretry_part, at index: Int, isBorrowed: Bool) throws(Failure) {
+        func refused(_ field: StaticString, _ why: StaticString) -> Failure {
+            .invalidArgument(shim_place("parts", at: index, field), why)
+        }
+        guard let name = part.name else { throw refused("name", "is NULL") }
+        guard part.header_count <= 64 else { throw refused("header_count", "must be at most 64") }
         let headers = try HeaderList(reading: part.headers, part.header_count, "parts")
-        if let problem = headers.problem { throw .invalidArgument("parts", "headers", problem) }
-        for text in [name, part.file_name, part.content_type] {
-            if let text, !RequestChecks.isHeaderValue(text) {
-                throw .invalidArgument("parts", nil, "have a name or type with a control character")
-            }
+        try headers.check { shim_place("parts", at: index, "headers", at: $0) }
+        let texts: [(StaticString, UnsafePointer<CChar>?)] = [
+            ("name", name), ("file_name", part.file_name), ("content_type", part.content_type),
+        ]
+        for (field, text) in texts {
+            if let text, !RequestChecks.isHeaderValue(text) { throw refused(field, "has a control character") }
         }
-        guard part.data_length >= 0 else { throw .invalidArgument("parts", "data_length", "must be below 2^63") }
-        guard part.path == nil || part.data == nil else {
-            throw .invalidArgument("parts", "data", "is given, and path, too")
-        }
+        guard part.data_length >= 0 else { throw refused("data_length", "must be below 2^63") }
+        guard part.path == nil || part.data == nil else { throw refused("data", "is given, and path, too") }
         guard part.data != nil || part.data_length == 0 else {
-            throw .invalidArgument("parts", "data", "is NULL, but data_length is not 0")
+            throw refused("data", "is NULL, but data_length is not 0")
         }
         let own = shim_part(
             name: name, file_name: part.file_name, content_type: part.content_type, headers: nil, data: part.data,
@@ -115,7 +121,7 @@ extension MultipartSource {
         switch add(own, headers: headers, isBorrowed: isBorrowed) {
         case .added: break
         case .outOfMemory: throw .outOfMemory
-        case .unreadable: throw .source
+        case .unreadable: throw .source(reason)
         }
     }
 }
@@ -132,6 +138,8 @@ extension BodySink {
             guard let path = sink.path, path.pointee != 0 else {
                 throw .invalidArgument("sink", "path", "is NULL or empty")
             }
+            let error = FileSink.check(path: path)
+            guard error == 0 else { throw .invalidArgument(FailureReason("sink", "path", .system(error))) }
             guard let file = FileSink.make(path: path, isResumable: sink.is_resumable != 0) else { throw .outOfMemory }
             return file
         case BOXRETRY_SINK_CALLBACK: return try callback(sink)

@@ -113,6 +113,7 @@ extension CallMachine.Ending {
 public func boxretry_response_error(_ response: OpaquePointer!) -> boxretry_error {
     ResponseHandle.read(response, boxretry_error(BOXRETRY_ERROR_INVALID_ARGUMENT)) { result in
         if result.ending == .token, let failure = result.tokenFailure { return Failure.token(failure).error }
+        if result.ending != .response { result.reason.setDetail() }
         return result.ending.cError
     }
 }

@@ -70,9 +70,10 @@ extension DelayHeaders {
         guard let headers = options.delay_headers else {
             throw .invalidArgument("options", "delay_headers", "is NULL, but delay_header_count is not 0")
         }
-        for header in UnsafeBufferPointer(start: headers, count: options.delay_header_count) {
-            guard let name = header.name, append(name: name, unit: header.unit) else {
-                throw .invalidArgument("options", "delay_headers", "have a name or a unit that cannot be")
+        for index in 0..<options.delay_header_count {
+            guard let name = headers[index].name, append(name: name, unit: headers[index].unit) else {
+                throw .invalidArgument(
+                    shim_place("options", "delay_headers", at: index), "has a name or a unit that cannot be")
             }
         }
     }

@@ -69,7 +69,7 @@ extension TokenEndpoint {
     ) throws(Failure) -> TokenEndpoint {
         let (url, place) = try checkedURL(options.url, "options")
         let headers = try HeaderList(reading: options.headers, options.header_count, "options")
-        if let problem = headers.problem { throw .invalidArgument("options", "headers", problem) }
+        try headers.check { shim_place("options", "headers", at: $0) }
         var settings = Settings()
         settings.form = try form(options)
         if let refreshToken = options.refresh_token {
@@ -104,7 +104,7 @@ extension TokenEndpoint {
         }
         for index in 0..<options.field_count {
             guard let name = fields[index].name, let value = fields[index].value else {
-                throw .invalidArgument("options", "fields", "have a name or a value that is NULL")
+                throw .invalidArgument(shim_place("options", "fields", at: index), "has a name or a value that is NULL")
             }
             guard form.append(name, value) else { throw .outOfMemory }
         }

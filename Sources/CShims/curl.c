@@ -40,6 +40,8 @@ struct shim_easy {
   shim_multi *multi;
   void *transfer; /* NULL: none */
   curl_mime *mime;
+  int part_count;
+  shim_part_failure part_failure;
   bool was_large;
   bool was_direct;
   bool is_always_direct;
@@ -221,7 +223,7 @@ static void keep_first(CURLcode *failure, CURLcode code) {
 shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) {
   shim_easy *easy = malloc(sizeof *easy);
   if (!easy) return NULL;
-  *easy = (shim_easy){.curl = curl_easy_init(), .multi = multi};
+  *easy = (shim_easy){.curl = curl_easy_init(), .multi = multi, .part_failure = {-1, 0}};
   CURLcode failure = easy->curl ? CURLE_OK : CURLE_FAILED_INIT;
   if (easy->curl) {
     SET(CURLOPT_PRIVATE, easy);
@@ -440,6 +442,8 @@ bool shim_header_has_authorization(const struct curl_slist *lines) {
 /* --- Multipart: what a part consists of, in memory or in a file, is read while it is sent --- */
 
 typedef struct part_data {
+  shim_easy *easy;  /* whose body it is a part of */
+  int number;       /* from 0 */
   const char *data; /* NULL: a file */
   int64_t length;
   int64_t position;
@@ -457,6 +461,12 @@ static void free_part(void *user) {
   free(user);
 }
 
+/* The part's file cannot be read. */
+static size_t part_failed(const part_data *part, int error) {
+  part->easy->part_failure = (shim_part_failure){part->number, error};
+  return CURL_READFUNC_ABORT;
+}
+
 static size_t on_read_part(char *buffer, size_t size, size_t count, void *user) {
   part_data *part = user;
   const int64_t left = part->length - part->position, room = (int64_t)(size * count);
@@ -466,9 +476,10 @@ static size_t on_read_part(char *buffer, size_t size, size_t count, void *user) 
     memcpy(buffer, part->data + part->position, (size_t)taken);
   } else {
     if (part->descriptor < 0) part->descriptor = shim_file_open(part->path);
+    if (part->descriptor < 0) return part_failed(part, -part->descriptor);
+    taken = shim_file_read(part->descriptor, buffer, (size_t)taken, part->position);
     /* One that is shorter than it was would leave the server waiting for the rest. */
-    taken = part->descriptor < 0 ? -1 : shim_file_read(part->descriptor, buffer, (size_t)taken, part->position);
-    if (taken <= 0) return CURL_READFUNC_ABORT;
+    if (taken <= 0) return part_failed(part, (int)-taken);
   }
   part->position += taken;
   if (part->position == part->length) close_part(part);
@@ -482,17 +493,19 @@ static int on_seek_part(void *user, curl_off_t offset, int origin) {
   return CURL_SEEKFUNC_OK;
 }
 
-/* Where a part's bytes come from. NULL: no memory. A length below 0: the file cannot be read. */
-static part_data *make_part_data(const shim_part *part) {
+/* Where a part's bytes come from. NULL: no memory. If its file cannot be read, its descriptor is an error, negated. */
+static part_data *make_part_data(shim_easy *easy, const shim_part *part) {
   const size_t path_size = part->path ? strlen(part->path) + 1 : 0;
   part_data *data = malloc(sizeof *data + path_size);
   if (!data) return NULL;
-  *data = (part_data){part->data ? part->data : "", (int64_t)part->data_length, 0, -1};
+  *data = (part_data){easy, easy->part_count, part->data ? part->data : "", (int64_t)part->data_length, 0, -1};
   if (!part->path) return data;
   memcpy(data->path, part->path, path_size);
   data->data = NULL;
+  data->length = -1;
   data->descriptor = shim_file_open(part->path);
-  data->length = data->descriptor < 0 ? -1 : shim_file_length(data->descriptor);
+  if (data->descriptor < 0) return data;
+  data->length = shim_file_length(data->descriptor);
   close_part(data);
   return data;
 }
@@ -500,13 +513,15 @@ static part_data *make_part_data(const shim_part *part) {
 int shim_easy_add_part(shim_easy *easy, const shim_part *part) {
   if (!easy->mime) easy->mime = curl_mime_init(easy->curl);
   curl_mimepart *added = easy->mime ? curl_mime_addpart(easy->mime) : NULL;
-  part_data *data = added ? make_part_data(part) : NULL;
-  if (!data || data->length < 0) {
+  part_data *data = added ? make_part_data(easy, part) : NULL;
+  const bool is_unreadable = data && !data->data && data->length < 0;
+  if (!data || is_unreadable) {
     curl_slist_free_all(part->headers);
-    const int why = data ? SHIM_PART_UNREADABLE : SHIM_PART_NO_MEMORY;
+    if (is_unreadable) part_failed(data, -data->descriptor);
     free(data);
-    return why;
+    return is_unreadable ? SHIM_PART_UNREADABLE : SHIM_PART_NO_MEMORY;
   }
+  easy->part_count++;
   const char *slash = part->path ? strrchr(part->path, '/') : NULL;
   const char *file_name = part->file_name ? part->file_name : slash ? slash + 1 : part->path;
   bool ok = curl_mime_headers(added, part->headers, 1) == CURLE_OK;
@@ -515,6 +530,10 @@ int shim_easy_add_part(shim_easy *easy, const shim_part *part) {
   if (file_name) ok = curl_mime_filename(added, file_name) == CURLE_OK && ok;
   if (part->content_type) ok = curl_mime_type(added, part->content_type) == CURLE_OK && ok;
   return ok ? SHIM_PART_ADDED : SHIM_PART_NO_MEMORY;
+}
+
+shim_part_failure shim_easy_part_failure(const shim_easy *easy) {
+  return easy->part_failure;
 }
 
 const char *shim_easy_text(CURLcode code) {

@@ -10,6 +10,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+const char *shim_system_text(int error) {
+  if (error == SHIM_NOT_REGULAR) return "is no regular file";
+#ifdef __GLIBC__
+  const char *text = strerrordesc_np(error); /* not in the program's language: it stands among English words */
+#else
+  const char *text = strerror(error);
+#endif
+  return text ? text : "unknown error of the system";
+}
+
 /* --- Reading --- */
 
 int64_t shim_file_length(int descriptor) {
@@ -17,12 +27,20 @@ int64_t shim_file_length(int descriptor) {
   return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) ? (int64_t)status.st_size : -1;
 }
 
+/* Why what is there is no file to read or to write. */
+static int why_not_regular(mode_t mode) {
+  return S_ISDIR(mode) ? EISDIR : SHIM_NOT_REGULAR;
+}
+
 int shim_file_open(const char *path) {
   /* Without O_NONBLOCK, the open of a FIFO would wait for a writer. */
   const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (descriptor < 0 || shim_file_length(descriptor) >= 0) return descriptor;
+  struct stat status;
+  if (descriptor < 0) return -errno;
+  const int why = fstat(descriptor, &status) != 0 ? errno : why_not_regular(status.st_mode);
+  if (shim_file_length(descriptor) >= 0) return descriptor;
   close(descriptor);
-  return -1;
+  return -why;
 }
 
 int shim_file_duplicate(int descriptor) {
@@ -34,7 +52,7 @@ int64_t shim_file_read(int descriptor, void *buffer, size_t capacity, int64_t of
   do {
     count = pread(descriptor, buffer, capacity, offset);
   } while (count < 0 && errno == EINTR);
-  return count;
+  return count < 0 ? -errno : count;
 }
 
 /* --- Writing --- */
@@ -55,57 +73,86 @@ static unsigned current_umask(void) {
   return mask & 0777;
 }
 
-/* The permissions that the new file is to have; -1 if there is something at the path that is no regular file. Its owner may
-   be another one than the old file's, so that it does not run in anybody's name: as when a file is written to. */
-static int permissions_for(const char *path) {
-  struct stat status;
-  if (stat(path, &status) == 0) return S_ISREG(status.st_mode) ? (int)(status.st_mode & 0777) : -1;
-  return errno == ENOENT ? (int)(0666 & ~current_umask()) : -1;
-}
-
 static bool is_link(const char *path) {
   struct stat status;
   return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
 }
 
-static bool make_temporary(shim_new_file *file) {
-  const char *slash = strrchr(file->target, '/');
-  const size_t directory = slash ? (size_t)(slash - file->target) + 1 : 0;
+/* The permissions that the new file is to have. Its owner may be another one than the old file's, so that it does not run in
+   anybody's name: as when a file is written to. An error if there is something at the path that is no regular file. */
+static int permissions_for(const char *path, mode_t *out) {
+  struct stat status;
+  if (stat(path, &status) == 0) {
+    *out = status.st_mode & 0777;
+    return S_ISREG(status.st_mode) ? 0 : why_not_regular(status.st_mode);
+  }
+  if (errno != ENOENT || is_link(path)) return errno; /* a link that leads nowhere is to stay one, too */
+  *out = 0666 & ~(mode_t)current_umask();
+  return 0;
+}
+
+/* What is written is written beside this: a symbolic link stays one. NULL: errno. */
+static char *target_of(const char *path) {
+  char *target = realpath(path, NULL);
+  return target || errno != ENOENT ? target : strdup(path);
+}
+
+/* With the slash; 0: it is the current one. */
+static size_t directory_length(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+int shim_new_file_check(const char *path) {
+  mode_t permissions;
+  int error = permissions_for(path, &permissions);
+  if (error != 0) return error;
+  char *directory = target_of(path);
+  if (!directory) return errno;
+  directory[directory_length(directory)] = '\0';
+  if (faccessat(AT_FDCWD, *directory ? directory : ".", W_OK | X_OK, AT_EACCESS) != 0) error = errno;
+  free(directory);
+  return error;
+}
+
+static int make_temporary(shim_new_file *file) {
+  const size_t directory = directory_length(file->target);
   static const char name[] = ".boxretry-XXXXXX";
   file->temporary = malloc(directory + sizeof name);
-  if (!file->temporary) return false;
+  if (!file->temporary) return ENOMEM;
   memcpy(file->temporary, file->target, directory);
   memcpy(file->temporary + directory, name, sizeof name);
   file->descriptor = mkostemp(file->temporary, O_CLOEXEC);
-  return file->descriptor >= 0;
+  return file->descriptor < 0 ? errno : 0;
 }
 
-bool shim_new_file_open(shim_new_file *file, const char *path) {
+int shim_new_file_open(shim_new_file *file, const char *path) {
+  mode_t permissions;
   *file = (shim_new_file){-1, NULL, NULL};
-  const int permissions = permissions_for(path);
-  if (permissions < 0) return false;
-  file->target = realpath(path, NULL);              /* a symbolic link stays one */
-  if (!file->target && is_link(path)) return false; /* that leads nowhere, and is to stay one, too */
-  if (!file->target) file->target = strdup(path);
-  if (file->target && make_temporary(file) && fchmod(file->descriptor, (mode_t)permissions) == 0) return true;
-  shim_new_file_drop(file);
-  return false;
+  int error = permissions_for(path, &permissions);
+  if (error != 0) return error;
+  file->target = target_of(path);
+  error = file->target ? make_temporary(file) : errno;
+  if (error == 0 && fchmod(file->descriptor, permissions) != 0) error = errno;
+  if (error != 0) shim_new_file_drop(file);
+  return error;
 }
 
-bool shim_new_file_write(shim_new_file *file, const void *data, size_t length) {
+int shim_new_file_write(shim_new_file *file, const void *data, size_t length) {
   const char *bytes = data;
   while (length > 0) {
     const ssize_t count = write(file->descriptor, bytes, length < SSIZE_MAX ? length : SSIZE_MAX);
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
+    if (count < 0) return errno;
+    if (count == 0) return EIO;
     bytes += count;
     length -= (size_t)count;
   }
-  return true;
+  return 0;
 }
 
-bool shim_new_file_restart(shim_new_file *file) {
-  return ftruncate(file->descriptor, 0) == 0 && lseek(file->descriptor, 0, SEEK_SET) == 0;
+int shim_new_file_restart(shim_new_file *file) {
+  return ftruncate(file->descriptor, 0) == 0 && lseek(file->descriptor, 0, SEEK_SET) == 0 ? 0 : errno;
 }
 
 static void forget(shim_new_file *file) {
@@ -114,12 +161,12 @@ static void forget(shim_new_file *file) {
   *file = (shim_new_file){-1, NULL, NULL};
 }
 
-bool shim_new_file_finish(shim_new_file *file) {
+int shim_new_file_finish(shim_new_file *file) {
   /* Errors of the disk may come as late as this. */
-  bool ok = close(file->descriptor) == 0 && rename(file->temporary, file->target) == 0;
-  if (!ok) unlink(file->temporary);
+  const int error = close(file->descriptor) == 0 && rename(file->temporary, file->target) == 0 ? 0 : errno;
+  if (error != 0) unlink(file->temporary);
   forget(file);
-  return ok;
+  return error;
 }
 
 void shim_new_file_drop(shim_new_file *file) {

@@ -36,8 +36,33 @@ void shim_detail_set_real(const char *argument, const char *field, const char *w
   set_detail(argument, field, why, text);
 }
 
-void shim_detail_set_attempts(const char *why, int32_t attempts, const char *text) {
-  snprintf(detail, sizeof detail, "%s (calls: %d)%s%s", why, (int)attempts, text ? ": " : "", text ? text : "");
+void shim_detail_set_attempts(const char *why, int32_t attempts, const char *last, const char *text) {
+  snprintf(detail, sizeof detail, "%s (calls: %d%s%s)%s%s", why, (int)attempts, last ? "; last: " : "",
+           last ? last : "", text ? ": " : "", text ? text : "");
+}
+
+static void append_index(char *text, size_t capacity, int64_t index) {
+  const size_t length = strlen(text);
+  if (index >= 0) snprintf(text + length, capacity - length, "[%lld]", (long long)index);
+}
+
+static void append(char *text, size_t capacity, const char *more) {
+  const size_t length = strlen(text);
+  if (more) snprintf(text + length, capacity - length, "%s", more);
+}
+
+void shim_detail_set_place(const shim_place *place, const char *why, const char *name) {
+  snprintf(detail, sizeof detail, "%s", place->argument ? place->argument : "");
+  append_index(detail, sizeof detail, place->index);
+  if (place->argument && place->field) append(detail, sizeof detail, ".");
+  append(detail, sizeof detail, place->field);
+  append_index(detail, sizeof detail, place->field_index);
+  if (*detail) append(detail, sizeof detail, ": ");
+  append(detail, sizeof detail, why);
+  if (!name) return;
+  append(detail, sizeof detail, " (");
+  append(detail, sizeof detail, name);
+  append(detail, sizeof detail, ")");
 }
 
 const char *shim_detail(void) {

@@ -49,14 +49,14 @@ static void free_origin(url_origin *origin) {
   curl_free(origin->port);
 }
 
-/* SHIM_URL_…. In any case `out` is to be freed. */
-static int parse_origin(const char *url, url_origin *out) {
+/* In any case `out` is to be freed. */
+static CURLUcode parse_origin(const char *url, url_origin *out) {
   CURLU *parsed = curl_url();
   *out = (url_origin){NULL, NULL, NULL};
   CURLUcode code = parsed ? curl_url_set(parsed, CURLUPART_URL, url, 0) : CURLUE_OUT_OF_MEMORY;
   if (code == CURLUE_OK) code = read_origin(parsed, out);
   curl_url_cleanup(parsed);
-  return url_result(code);
+  return code;
 }
 
 /* What is known of a URL by its scheme, host and port, each as libcurl writes it. */
@@ -100,12 +100,69 @@ static bool check_plain(const char *url, shim_url *out) {
   return true;
 }
 
-int shim_url_check(const char *url, shim_url *out) {
+/* What is wrong with a URL that is none that we can fetch. */
+static const char *url_problem(const char *url, CURLUcode code) {
+  static const char no_scheme[] = "has no scheme: it is to begin with http:// or https://";
+  const bool names_one = strstr(url, "://") != NULL; /* libcurl takes the name in host:80 for one */
+  switch (code) {
+  case CURLUE_UNSUPPORTED_SCHEME:
+    return names_one ? "has a scheme other than http and https" : no_scheme;
+  case CURLUE_NO_HOST:
+    return "has no host";
+  case CURLUE_BAD_PORT_NUMBER:
+    return "has a port that is none";
+  case CURLUE_BAD_HOSTNAME:
+  case CURLUE_BAD_IPV6:
+    return "has a host that is none";
+  default:
+    return names_one ? "is no http or https URL" : no_scheme;
+  }
+}
+
+int shim_url_check(const char *url, shim_url *out, const char **problem) {
   url_origin origin;
+  *problem = NULL;
   if (check_plain(url, out)) return SHIM_URL_GOOD;
-  const int result = parse_origin(url, &origin);
+  const CURLUcode code = parse_origin(url, &origin);
+  const int result = url_result(code);
   if (result == SHIM_URL_GOOD) *out = facts(strcmp(origin.scheme, "https") == 0, origin.host, origin.port);
+  if (result == SHIM_URL_BAD) *problem = url_problem(url, code);
   free_origin(&origin);
+  return result;
+}
+
+static bool is_proxy_scheme(const char *scheme) {
+  static const char *const schemes[] = {"http", "https", "socks4", "socks4a", "socks5", "socks5h"};
+  for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+    if (strcmp(scheme, schemes[i]) == 0) return true;
+  return false;
+}
+
+static const char *proxy_problem(CURLUcode code) {
+  switch (code) {
+  case CURLUE_UNSUPPORTED_SCHEME:
+    return "has a scheme other than http, https, socks4, socks4a, socks5 and socks5h";
+  case CURLUE_NO_HOST:
+    return "has no host";
+  default:
+    return "is no URL of a proxy";
+  }
+}
+
+int shim_url_check_proxy(const char *url, const char **problem) {
+  CURLU *parsed = curl_url();
+  char *scheme = NULL, *host = NULL;
+  CURLUcode code = CURLUE_OUT_OF_MEMORY;
+  /* As libcurl itself reads it. */
+  if (parsed) code = curl_url_set(parsed, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME | CURLU_GUESS_SCHEME);
+  if (code == CURLUE_OK) code = curl_url_get(parsed, CURLUPART_SCHEME, &scheme, 0);
+  if (code == CURLUE_OK) code = curl_url_get(parsed, CURLUPART_HOST, &host, 0);
+  if (code == CURLUE_OK && !is_proxy_scheme(scheme)) code = CURLUE_UNSUPPORTED_SCHEME;
+  curl_free(scheme);
+  curl_free(host);
+  curl_url_cleanup(parsed);
+  const int result = url_result(code);
+  *problem = result == SHIM_URL_BAD ? proxy_problem(code) : NULL;
   return result;
 }
 
@@ -138,9 +195,11 @@ int shim_url_follow(const char *url, const char *location, char **out) {
 
 bool shim_url_without_user(const char *url, char **out) {
   *out = NULL;
-  const char *host = strstr(url, "://");
+  const char *host = strchr(url, ':');
   if (!host) return true;
-  host += 3;
+  host++;
+  for (int slashes = 0; slashes < 3 && *host == '/'; slashes++) /* libcurl takes one to three */
+    host++;
   const char *end = host + strcspn(host, "/?#"), *at = NULL;
   for (const char *c = host; c < end; c++)
     if (*c == '@') at = c;
@@ -154,7 +213,7 @@ bool shim_url_without_user(const char *url, char **out) {
 
 int shim_url_same_origin(const char *url, const char *other, bool *is_same) {
   url_origin one, two;
-  const int result = parse_origin(url, &one), other_result = parse_origin(other, &two);
+  const int result = url_result(parse_origin(url, &one)), other_result = url_result(parse_origin(other, &two));
   const bool are_good = result == SHIM_URL_GOOD && other_result == SHIM_URL_GOOD;
   *is_same = are_good && strcmp(one.scheme, two.scheme) == 0 && strcasecmp(one.host, two.host) == 0 &&
              strcmp(one.port, two.port) == 0;

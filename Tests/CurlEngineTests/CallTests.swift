@@ -110,6 +110,7 @@ import Testing
         let result = try Scene(.status(503, body: "x")).perform(strategy: Failing())
         #expect(result.ending == .callbackFailed)
         #expect(result.status == 503 && result.bodyText == "x")
+        #expect(result.reasonText == "it fails")
     }
 
     @Test("B15: an error's body is cut off at its limit, and a success's ends the call") func limits() throws {
@@ -119,14 +120,17 @@ import Testing
         #expect(exact.bodyText == "0123" && !exact.isBodyCutOff)
         let success = try Scene(.status(200, body: "0123456789")).perform { $0.bodyLimit = 4 }
         #expect(success.ending == .local(.responseTooLarge))
+        #expect(success.reasonText == "body_limit: the body is longer")
         #expect(success.records.count == 1)
     }
 
     @Test("response headers are bounded in number and in bytes") func headerLimits() throws {
         let many = try Scene(.status(200, "A: 1", "B: 2", "C: 3")).perform { $0.maxHeaderLines = 2 }
         #expect(many.ending == .local(.responseTooLarge))
+        #expect(many.reasonText == "max_response_headers: there are more header lines")
         let large = try Scene(.status(200, "A: 1234567890")).perform { $0.maxHeaderBytes = 20 }
         #expect(large.ending == .local(.responseTooLarge))
+        #expect(large.reasonText == "max_response_header_bytes: the header lines are longer")
     }
 
     @Test("a header that looks like a status line is a header, and so is one that is folded") func oddHeaders() throws {

@@ -238,6 +238,12 @@ extension CallResult {
 
     var bodyText: String { String(decoding: body, as: UTF8.self) }
 
+    /// What more there is to say of how it ended.
+    var reasonText: String {
+        guard let reason else { return "" }
+        return (reason.field.map { "\($0): " } ?? "") + String(cString: reason.text)
+    }
+
     /// Seconds since the call began at which the last attempt ended.
     var lastEnd: Double { Double(records.last?.endedAt ?? -1) / 1e9 }
 }

@@ -15,7 +15,8 @@ import Testing
 
     private func facts(_ url: String) -> Facts? {
         var found = shim_url()
-        guard shim_url_check(url, &found) == SHIM_URL_GOOD else { return nil }
+        var problem: UnsafePointer<CChar>?
+        guard shim_url_check(url, &found, &problem) == SHIM_URL_GOOD else { return nil }
         return Facts(
             origin: found.origin, needsLookup: found.needs_lookup, hasTLS: found.has_tls,
             isLocal: found.is_local)

@@ -116,10 +116,17 @@ import Testing
             switch TokenEndpointAnswer(status: status, body: bytes) {
             case .token(let token, let life, let refreshToken):
                 return [shown(token), "\(life)", shown(refreshToken)].joined(separator: " ")
-            case .failure(let text, let isRetryable):
-                return text.withCString { $0.map { String(cString: $0) } ?? "" } + (isRetryable ? ", retryable" : "")
+            case .failure(.failed(let text), let isRetryable):
+                return self.text(text) + (isRetryable ? ", retryable and hidden" : "")
+            case .failure(.unavailable(let text), let isRetryable):
+                return self.text(text) + (isRetryable ? ", retryable" : ", for good")
+            case .failure: return "another failure"
             }
         }
+    }
+
+    private func text(_ text: ProviderText) -> String {
+        text.withCString { $0.map { String(cString: $0) } ?? "" }
     }
 
     private func shown(_ string: JSONString?) -> String {
@@ -164,6 +171,7 @@ import Testing
         #expect(answer(400, #"{"error":"a b"}"#) == "status 400")
         #expect(answer(400, #"{"error":"\#(String(repeating: "x", count: 65))"}"#) == "status 400")
         #expect(answer(503, #"{"error":{}}"#) == "status 503, retryable")
+        #expect(answer(503, #"{"error":"temporarily_unavailable"}"#) == "status 503, retryable", "T6")
         #expect(answer(200, "<html>") == "the answer is no JSON object")
     }
 }

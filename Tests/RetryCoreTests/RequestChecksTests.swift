@@ -35,6 +35,13 @@ import Testing
             #expect(!RequestChecks.isURL("http://a" + String(UnicodeScalar(byte))), "\(byte)")
         }
         #expect(!RequestChecks.isURL(""))
+        #expect(says("", "is empty"))
+        #expect(says("http://a b", "has white space or a control character"))
+        #expect(says(String(repeating: "u", count: 65_537), "is longer than 65536 bytes"))
+    }
+
+    private func says(_ url: String, _ problem: String) -> Bool {
+        RequestChecks.urlProblem(url)?.description == problem
     }
 
     @Test("B13: which methods may be sent again although something was sent") func idempotent() {

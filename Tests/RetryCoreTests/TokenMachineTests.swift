@@ -62,19 +62,21 @@ import Testing
     }
 
     @Test("T6: the provider's text is told only if the failure was not retryable") func providerText() {
-        func failure(retryable: Bool) -> TokenFailure? {
+        func failure(_ provided: ProviderFailure, retryable: Bool) -> TokenFailure? {
             var machine = TokenScene.Machine(settings: oneAttempt, random: SplitMix64(state: 1))
             let moment = TokenMoment(ManualClock())
             _ = machine.asked(by: 1, at: moment)
-            let text = ProviderText("no such user")
             guard
                 case .wake(_, .failure(let failure)) = machine.failed(
-                    1, .failed(text), isRetryable: retryable, at: moment)?.first
+                    1, provided, isRetryable: retryable, at: moment)?.first
             else { return nil }
             return failure
         }
-        #expect(failure(retryable: false) == .provider(.failed(ProviderText("no such user")), attempts: 1))
-        #expect(failure(retryable: true) == .provider(.failed(.none), attempts: 1))
+        let said = ProviderFailure.failed(ProviderText("no such user"))
+        #expect(failure(said, retryable: false) == .provider(said, attempts: 1))
+        #expect(failure(said, retryable: true) == .provider(.failed(.none), attempts: 1))
+        let ours = ProviderFailure.unavailable(ProviderText("status 503"))
+        #expect(failure(ours, retryable: true) == .provider(ours, attempts: 1), "our own words have no secret in them")
     }
 
     private var oneAttempt: TokenSettings {

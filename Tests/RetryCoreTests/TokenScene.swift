@@ -104,6 +104,7 @@ extension ProviderFailure {
     var name: String {
         switch self {
         case .failed: "failed"
+        case .unavailable: "unavailable"
         case .cancelled: "cancelled"
         case .unanswered: "unanswered"
         case .timedOut: "timed out"

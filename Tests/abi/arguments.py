@@ -6,7 +6,7 @@ import ctypes
 import queue
 from typing import Any
 
-from facts import EXAMPLES, end_of
+from facts import EXAMPLES, LEFT_OUT, end_of
 from header import Function, Header, Struct, Type
 from hostile import AnotherHandle, Case, Path, Place, Value, input_struct, output_struct, read_fields, valid_value
 from library import ROOM, Library, address, c_type
@@ -162,6 +162,8 @@ class Arguments:
             if place.key == f"{self.function.name}.struct_size":  # of an _init function
                 return ctypes.sizeof(self.library.structs[self.function.parameters[0].type.name])
             return valid_value(place, self._way)
+        if place.key in LEFT_OUT:
+            return None
         if type.pointers == 1 and type.name == "char":
             text = valid_value(place, self._way)
             assert isinstance(text, bytes)

@@ -45,6 +45,13 @@ class Calls:
     def perform(self, request: Any) -> int:
         return self.library.new("boxretry_client_perform", self.client, address(request))
 
+    def refused(self, request: Any) -> str:
+        """Why a request is refused."""
+        out = ctypes.c_void_p()
+        answer = self.ask("client_perform", self.client, address(request), address(out))
+        assert (answer, out.value) == ("BOXRETRY_ERROR_INVALID_ARGUMENT", None)
+        return self.library.detail
+
     def submit(self, request: Any) -> int:
         return self.library.new("boxretry_client_submit", self.client, address(request))
 

@@ -18,6 +18,9 @@ from header import Number, read_header
 
 YEAR_1, YEAR_9999 = -62135596800, 253402300799
 LONGEST_DELAY = 2**31 - 1
+LONGEST_NAME = 255
+"""Of a file: longer ones the system refuses."""
+
 OF_A_CLIENT = " of a client"
 
 
@@ -340,7 +343,7 @@ TEXTS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
     "boxretry_part.name": ("", _has_no_control_character),
     "boxretry_part.file_name": ("", _has_no_control_character),
     "boxretry_part.content_type": ("", _has_no_control_character),
-    "boxretry_sink.path": ("not empty", lambda text: text != b""),
+    "boxretry_sink.path": ("of a regular file, or of none; not empty", lambda text: 0 < len(text) <= LONGEST_NAME),
     "boxretry_client_options.user_agent": ("no control character but the tab", _has_no_control_character),
     "boxretry_client_options.idempotency_key_header": ("a token", _is_header_name),
     "boxretry_sending_set_header.name": ("The rules for a request's headers hold", _is_header_name),
@@ -358,6 +361,12 @@ LEFT_OPEN = {
 }
 """What stands here is looked at only if another field says so, or is judged by somebody else."""
 
+LEFT_OUT = {"boxretry_client_options.proxy", "boxretry_token_endpoint_options.proxy"}
+"""What is NULL in a valid call, since it would need another value of another field."""
+
+NEEDS_MORE = {("boxretry_client_options.proxy_mode", 2), ("boxretry_token_endpoint_options.proxy_mode", 2)}
+"""What is allowed only if what is left out of a valid call stands there."""
+
 EXAMPLES: dict[str, Number | bytes] = {
     "boxretry_outcome.status": 500,
     "boxretry_request.method": b"POST",
@@ -366,7 +375,6 @@ EXAMPLES: dict[str, Number | bytes] = {
     f"boxretry_header.name{OF_A_CLIENT}": b"Retry-After",
     f"boxretry_header.value{OF_A_CLIENT}": b"120",
     "boxretry_client_options.proxy_mode": 1,
-    "boxretry_client_options.proxy": b"http://127.0.0.1:1/",
     "boxretry_client_options.max_total_attempts": 1,
     "boxretry_client_options.idempotency_key_header": b"X-Key",
     "boxretry_sending_header.name": b"X-Name",
@@ -374,7 +382,6 @@ EXAMPLES: dict[str, Number | bytes] = {
     "boxretry_call_wait.timeout_ms": 2**63 - 1,
     "boxretry_token_endpoint_options.url": b"https://127.0.0.1:1/",
     "boxretry_token_endpoint_options.proxy_mode": 1,
-    "boxretry_token_endpoint_options.proxy": b"http://127.0.0.1:1/",
     "boxretry_token_source_get.timeout_ms": 2**63 - 1,
     "boxretry_token_request_succeed.token": b"token",
     "boxretry_token_request_succeed.length": 5,

@@ -14,6 +14,7 @@ from facts import (
     LEFT_OPEN,
     LIVES_IN_A_HOOK,
     MAY_BE_NULL,
+    NEEDS_MORE,
     NUMBERS,
     OF_A_CLIENT,
     ONLY_FOR_CLIENTS,
@@ -241,7 +242,7 @@ def _counts_an_array(place: Place) -> bool:
 
 def _is_wrong(override: Override, case: Case) -> bool | None:
     place, value = override.place, override.value
-    if place.key in LEFT_OPEN:
+    if place.key in LEFT_OPEN or (place.key, value) in NEEDS_MORE:
         return None
     if value is None:
         if place.key not in MAY_BE_NULL:

@@ -8,11 +8,14 @@ from boxretry import (
     BoxRetryError,
     CancelledError,
     Client,
+    HTTPStatusError,
     InvalidArgumentError,
+    OAuth2Token,
     Preset,
     Reason,
     ResponseTooLargeError,
     RetrySafety,
+    SettingError,
     WaitTimeoutError,
 )
 from calls import Background, in_both_ways, once, quick
@@ -242,8 +245,52 @@ def test_a_client_used_from_both_ways_at_once(server: FaultServer, client: Clien
 
 def test_errors_say_what_happened(server: FaultServer, client: Client) -> None:
     with pytest.raises(BoxRetryError) as raised:
-        client.get(f"http://127.0.0.1:{server.ports['refused']}/?token=secret")
-    assert str(raised.value) == ("no connection could be made (after 3 attempts; libcurl: Couldn't connect to server)")
+        client.get(f"http://me:secret@127.0.0.1:{server.ports['refused']}/path?token=secret")
+    assert str(raised.value) == (
+        f"no connection could be made (GET http://127.0.0.1:{server.ports['refused']}/path; after 3 attempts; "
+        "libcurl: Couldn't connect to server)"
+    )
+
+
+@pytest.mark.parametrize("slashes", ["/", "//", "///"])
+def test_t1_who_the_url_is_for_is_shown_nowhere(server: FaultServer, client: Client, slashes: str) -> None:
+    """However many slashes libcurl takes."""
+    id = server.new_id()
+    response = client.get(f"http:{slashes}me:secret@{server.url('/seq/404', id=id).removeprefix('http://')}")
+    assert len(server.seen(id)) == 1
+    with pytest.raises(HTTPStatusError) as raised:
+        response.raise_for_status()
+    assert "secret" not in response.url + str(raised.value)
+
+
+def test_a_setting_that_cannot_be_used_is_told_in_libcurl_s_words(server: FaultServer) -> None:
+    with Client(quick(), ca_file="/no/such/file") as client, pytest.raises(SettingError) as raised:
+        client.get(server.url("/seq/200", kind="https"))
+    assert str(raised.value).startswith(
+        f"{SettingError.error.text}: Problem with the SSL CA cert (path? access rights?) (GET https://127.0.0.1:"
+    )
+
+
+@pytest.mark.parametrize(
+    ("proxy", "why"),
+    [
+        ("nonsense::", "is no URL of a proxy"),
+        ("ftp://127.0.0.1:1", "has a scheme other than http, https, socks4, socks4a, socks5 and socks5h"),
+        ("http://", "has no host"),
+        ("127.0.0.1 :1", "has white space or a control character"),
+        ("", "is empty"),
+    ],
+)
+def test_a_proxy_that_is_none_is_refused(proxy: str, why: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=f"options.proxy: {why}$"):
+        Client(proxy=proxy)
+    with pytest.raises(InvalidArgumentError, match=f"options.proxy: {why}$"):
+        OAuth2Token("https://127.0.0.1:1/", proxy=proxy)
+
+
+@pytest.mark.parametrize("proxy", ["127.0.0.1:1", "socks5h://127.0.0.1:1", "http://me:secret@127.0.0.1:1/"])
+def test_a_proxy_that_libcurl_takes_is_taken(proxy: str) -> None:
+    Client(proxy=proxy).close()
 
 
 @pytest.mark.parametrize(("preset", "attempts"), [(Preset.BOX, 5), (Preset.JANUARY, 1)])

@@ -17,6 +17,7 @@ from boxretry import (
     Client,
     CustomRetryStrategy,
     DeadlineError,
+    InvalidArgumentError,
     NetworkError,
     Outcome,
     Progress,
@@ -431,21 +432,41 @@ def test_b15_a_response_that_is_no_success_leaves_the_file(server: FaultServer, 
 
 @pytest.mark.parametrize("where", ["no folder", "a folder", "a device", "a file as folder"])
 def test_b2_a_file_that_cannot_be_written(server: FaultServer, client: Client, tmp_path: Path, where: str) -> None:
-    """A local failure: it ends the call, is not retried, and the response's status is there to be seen."""
+    """That is noticed before anything is sent."""
     (tmp_path / "file").write_bytes(b"x")
-    path = {
-        "no folder": tmp_path / "none" / "out",
-        "a folder": tmp_path,
-        "a device": Path("/dev/null"),
-        "a file as folder": tmp_path / "file" / "out",
+    path, why = {
+        "no folder": (tmp_path / "none" / "out", "No such file or directory"),
+        "a folder": (tmp_path, "Is a directory"),
+        "a device": (Path("/dev/null"), "is no regular file"),
+        "a file as folder": (tmp_path / "file" / "out", "Not a directory"),
     }[where]
     id = server.new_id()
     for error in in_both_ways(client, "GET", server.url("/seq/200", id=id, size=SIZE), to_file=path):
-        assert type(error) is SinkError
-        assert len(error.attempts) <= 1
-    assert len(server.seen(id)) <= 2
+        assert type(error) is InvalidArgumentError
+        assert error.detail == f"sink.path: {why}"
+    assert server.seen(id) == []
     assert names(tmp_path) == ["file"]
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_b2_a_folder_that_goes_while_the_request_is_under_way(
+    server: FaultServer, client: Client, tmp_path: Path
+) -> None:
+    """A local failure: it ends the call, is not retried, and it is told which file and why."""
+    folder = tmp_path / "folder"
+
+    def remove(request: object) -> None:
+        folder.rmdir()
+
+    id = server.new_id()
+    for way in range(2):
+        folder.mkdir()
+        request = partial(client.get, server.url("/seq/200", id=id), to_file=folder / "out", before_attempt=remove)
+        with pytest.raises(SinkError, match=r"sink\.path: No such file or directory \(GET http://") as raised:
+            request() if way == 0 else Background(request).result()
+        assert "libcurl" not in str(raised.value)
+        assert len(raised.value.attempts) == 1
+    assert len(server.seen(id)) == 2
 
 
 def test_downloads_to_one_file_at_once(server: FaultServer, client: Client, tmp_path: Path) -> None:
@@ -629,6 +650,8 @@ def test_the_body_limit_holds_for_sinks_if_it_is_asked_for(server: FaultServer, 
         assert small.get(url, sink=sink).sink_length == SIZE
     with pytest.raises(ResponseTooLargeError):
         client.get(url, sink=sink, body_limit=SIZE - 1)
+    with pytest.raises(ResponseTooLargeError, match="body_limit: the body is longer"):
+        client.get(url, body_limit=SIZE - 1)
     assert client.get(url, sink=sink, body_limit=SIZE).status == 200
 
 

@@ -162,8 +162,10 @@ def test_a_large_file_in_a_form(server: FaultServer, client: Client, tmp_path: P
 def test_b2_a_file_of_a_form_that_is_not_there(server: FaultServer, client: Client, tmp_path: Path) -> None:
     """A local failure: nothing is sent."""
     id = server.new_id()
-    with pytest.raises(SourceError):
-        client.post(server.url("/seq/200", id=id), files={"f": tmp_path / "none"})
+    with pytest.raises(SourceError, match=r"^parts\[1\]\.path: No such file or directory$"):
+        client.post(server.url("/seq/200", id=id), files={"here": b"x", "f": tmp_path / "none"})
+    with pytest.raises(SourceError, match=r"^parts\[0\]\.path: Is a directory$"):
+        client.post(server.url("/seq/200", id=id), files={"f": tmp_path})
     assert server.seen(id) == []
 
 
@@ -178,6 +180,6 @@ def test_a_file_of_a_form_that_goes_before_the_next_attempt(
         if request.attempt_number == 2:
             path.unlink()
 
-    with pytest.raises(SourceError) as raised:
+    with pytest.raises(SourceError, match=r"parts\[0\]\.path: No such file or directory") as raised:
         client.post(url, files={"f": path}, before_attempt=remove, strategy=quick())
     assert statuses(raised.value.attempts)[0] == 503

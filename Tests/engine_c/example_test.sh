@@ -49,7 +49,7 @@ END
   status 503, 5 bytes
 END
   expect 1 ftp://127.0.0.1/ <<'END'
-blocking: an argument is not valid: request.url: is no http or https URL
+blocking: an argument is not valid: request.url: has a scheme other than http and https
 END
   expect 2 <<'END'
 usage: blocking URL...

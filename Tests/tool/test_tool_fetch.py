@@ -356,7 +356,7 @@ def test_without_a_terminal_nothing_but_errors_goes_to_stderr(server: FaultServe
         (["--retry-base-interval=-1", "http://a"], "retry_base_interval: must be 0 or more, and finite"),
         (["-d", "@/no/such/file", "http://a"], "'@/no/such/file' cannot be read: No such file or directory"),
         (["-d", "@/", "http://a"], "--data: '@/' cannot be read: Is a directory"),
-        (["-x", "", "http://a"], "proxy: is no URL"),
+        (["-x", "", "http://a"], "proxy: is empty"),
     ],
 )
 def test_a_wrong_command_line_is_refused_in_one_line(arguments: list[str], message: str) -> None:

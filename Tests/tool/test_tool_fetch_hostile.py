@@ -50,39 +50,57 @@ def nothing_is_sent(server: FaultServer, arguments: list[bytes]) -> str:
     ],
 )
 def test_a_url_that_is_none_is_refused(server: FaultServer, url: bytes) -> None:
-    assert "request.url: is no http or https URL" in nothing_is_sent(server, [b"--", url])
+    assert "request.url: " in nothing_is_sent(server, [b"--", url])
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        (b"", "is empty"),
+        (b"127.0.0.1:PORT/seq/200", "has no scheme: it is to begin with http:// or https://"),
+        (b"localhost/seq/200", "has no scheme: it is to begin with http:// or https://"),
+        (b"ftp://127.0.0.1:PORT/seq/200", "has a scheme other than http and https"),
+        (b"http://", "has no host"),
+        (b"http://127.0.0.1:PORT0000/", "has a port that is none"),
+        (b"http://[::1/", "has a host that is none"),
+        (b"http://127.0.0.1:PORT/seq/a b", "has white space or a control character"),
+        (b"http://127.0.0.1:PORT/seq/200?" + b"x" * 66_000, "is longer than 65536 bytes"),
+    ],
+)
+def test_a_url_that_is_refused_is_told_why(server: FaultServer, url: bytes, message: str) -> None:
+    assert f"request.url: {message}" in nothing_is_sent(server, [b"--", url])
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (b"X-A: 1\r\nX-Smuggled: 1", "have a value with a control character"),
-        (b"X-A: 1\nX-Smuggled: 1", "have a value with a control character"),
-        (b"X-A: 1\r\n", "have a value with a control character"),
-        (b"X-A: 1\n", "have a value with a control character"),
-        (b"X-A: 1\r", "have a value with a control character"),
-        (b"X-A: \n1", "have a value with a control character"),
-        (b"X-A: \x01", "have a value with a control character"),
-        (b"X-A: \x7f", "have a value with a control character"),
-        (b"X-A\r\n: 1", "have a name that is no token"),
-        (b"\nX-A: 1", "have a name that is no token"),
-        (b"X A: 1", "have a name that is no token"),
-        (b"X-\xc3\xa9: 1", "have a name that is no token"),
-        (b"X" * 257 + b": 1", "have a name that is no token"),
+        (b"X-A: 1\r\nX-Smuggled: 1", "request.headers[1]: has a value with a control character (X-A)"),
+        (b"X-A: 1\nX-Smuggled: 1", "request.headers[1]: has a value with a control character (X-A)"),
+        (b"X-A: 1\r\n", "request.headers[1]: has a value with a control character (X-A)"),
+        (b"X-A: 1\n", "request.headers[1]: has a value with a control character (X-A)"),
+        (b"X-A: 1\r", "request.headers[1]: has a value with a control character (X-A)"),
+        (b"X-A: \n1", "request.headers[1]: has a value with a control character (X-A)"),
+        (b"X-A: \x01", "request.headers[1]: has a value with a control character (X-A)"),
+        (b"X-A: \x7f", "request.headers[1]: has a value with a control character (X-A)"),
+        (b"X-A\r\n: 1", "request.headers[1]: has a name that is no token"),
+        (b"\nX-A: 1", "request.headers[1]: has a name that is no token"),
+        (b"X A: 1", "request.headers[1]: has a name that is no token"),
+        (b"X-\xc3\xa9: 1", "request.headers[1]: has a name that is no token"),
+        (b"X" * 257 + b": 1", "request.headers[1]: has a name that is no token"),
         (b"", "--header: '' has no colon"),
         (b"X-A", "--header: 'X-A' has no colon"),
         (b"X-A;", "--header: 'X-A;' has no colon"),
         (b": 1", "--header: ': 1' has no name"),
         (b" : 1", "--header: ' : 1' has no name"),
-        (b"Content-Length: 5", "have one that the library writes itself"),
-        (b"transfer-encoding: chunked", "have one that the library writes itself"),
-        (b"Expect: 100-continue", "have one that the library writes itself"),
+        (b"Content-Length: 5", "request.headers[1]: is one that the library writes itself (Content-Length)"),
+        (b"transfer-encoding: chunked", "is one that the library writes itself (transfer-encoding)"),
+        (b"Expect: 100-continue", "is one that the library writes itself (Expect)"),
     ],
 )
 def test_a_header_that_is_none_is_refused(server: FaultServer, line: bytes, message: str) -> None:
-    """As a second one too: all are looked at."""
+    """As a second one: all are looked at, and it is told which of them it was."""
     url = b"http://127.0.0.1:PORT/seq/200"
-    assert message in nothing_is_sent(server, [b"-H", line, url])
+    assert message in nothing_is_sent(server, [b"-H", b"X-B: 1", b"-H", line, url])
     assert message in nothing_is_sent(server, [b"-H", b"X-B: 1", b"-H", line, b"-H", b"X-C: 1", url])
 
 
@@ -99,7 +117,7 @@ def test_too_many_headers_are_refused(server: FaultServer) -> None:
         ([b"-X", b"A B"], "request.method: is no HTTP method"),
         ([b"-X", b"M" * 33], "request.method: is no HTTP method"),
         ([b"-A", b"x\r\nX-Smuggled: 1"], "user_agent: has a control character"),
-        ([b"-x", b"http://127.0.0.1:PORT\n"], "proxy: is no URL"),
+        ([b"-x", b"http://127.0.0.1:PORT\n"], "proxy: has white space or a control character"),
         ([b"--cacert"], "'--cacert' needs a value"),
         ([b"-H"], "'-H' needs a value"),
         ([b"--proxy-user=x"], "unknown or ambiguous option '--proxy-user'"),

@@ -44,7 +44,8 @@ def test_an_attempt_that_ends_with_the_call_is_told_too(server: FaultServer) -> 
     ]
     assert rows_of(on_terminal("--body-limit=9", server.url("/seq/200", size=10)).errors) == [
         "      1  T  response_too_large",
-        "boxretry fetch: response_too_large: the response is larger than a limit of the caller",
+        "boxretry fetch: response_too_large: the response is larger than a limit of the caller: "
+        "body_limit: the body is longer",
     ]
 
 

@@ -67,7 +67,7 @@ def test_upload_says_what_it_cannot_read_or_send(example: Example, server: Fault
     run = example("upload", "/no/such", server.url("/seq/200"))
     assert (run.exit_code, run.errors) == (1, "upload: /no/such: No such file or directory\n")
     run = example("upload", str(tmp_path / "file"), "ftp://a")
-    assert run.errors == "upload: an argument is not valid: request.url: is no http or https URL\n"
+    assert run.errors == "upload: an argument is not valid: request.url: has a scheme other than http and https\n"
     assert example("upload", str(tmp_path / "file"), server.url("/seq/404")).exit_code == 1
 
 
@@ -108,6 +108,14 @@ def test_download_leaves_no_file_if_there_is_none_to_be_had(
     run = example("download", server.url("/seq/404"), str(tmp_path / "file"))
     assert (run.exit_code, run.errors.splitlines()[-1]) == (1, "download: status 404")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_download_says_what_it_cannot_write(example: Example, server: FaultServer, tmp_path: Path) -> None:
+    """Before anything is sent."""
+    mine = server.new_id()
+    run = example("download", server.url("/seq/200", id=mine), str(tmp_path / "none" / "file"))
+    assert run.errors == "download: an argument is not valid: sink.path: No such file or directory\n"
+    assert (run.exit_code, server.seen(mine)) == (1, [])
 
 
 # --- form ---

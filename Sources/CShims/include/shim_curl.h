@@ -163,6 +163,15 @@ enum { SHIM_PART_ADDED, SHIM_PART_NO_MEMORY, SHIM_PART_UNREADABLE };
  * is no regular file at the path, or it cannot be read. */
 int shim_easy_add_part(shim_easy *easy, const shim_part *part);
 
+/* The part whose file could not be read, from 0 (-1: none), and why: an error as of shim_file.h; 0: it has become
+ * shorter. */
+typedef struct shim_part_failure {
+  int number;
+  int error;
+} shim_part_failure;
+
+shim_part_failure shim_easy_part_failure(const shim_easy *easy);
+
 /* What a code means. Static. */
 const char *shim_easy_text(CURLcode code);
 
@@ -177,8 +186,11 @@ typedef struct shim_url {
 /* What is said of a URL: it is one that we can fetch (http or https, with a host), it is not, or there is no memory. */
 enum { SHIM_URL_GOOD, SHIM_URL_BAD, SHIM_URL_NO_MEMORY };
 
-/* SHIM_URL_… */
-int shim_url_check(const char *url, shim_url *out);
+/* SHIM_URL_…; if it is BAD, *problem becomes what is wrong with it, else NULL. Static. */
+int shim_url_check(const char *url, shim_url *out, const char **problem);
+
+/* Whether libcurl would take it for a proxy. As above. */
+int shim_url_check_proxy(const char *url, const char **problem);
 
 /* Where a redirect leads from a URL, to be freed with shim_free. SHIM_URL_… */
 int shim_url_follow(const char *url, const char *location, char **out);

@@ -27,7 +27,18 @@ const char *shim_default_user_agent(void);
 void shim_detail_set(const char *argument, const char *field, const char *why);
 void shim_detail_set_integer(const char *argument, const char *field, const char *why, int64_t value);
 void shim_detail_set_real(const char *argument, const char *field, const char *why, double value);
-void shim_detail_set_attempts(const char *why, int32_t attempts, const char *text);
+void shim_detail_set_attempts(const char *why, int32_t attempts, const char *last, const char *text);
+
+/* Which argument, and which of several; -1: there is only one. NULL is nothing. */
+typedef struct shim_place {
+  const char *argument;
+  int64_t index;
+  const char *field;
+  int64_t field_index;
+} shim_place;
+
+/* `argument[index].field[field_index]: why (name)`; `name` may be NULL. */
+void shim_detail_set_place(const shim_place *place, const char *why, const char *name);
 const char *shim_detail(void);
 
 /* --- Callbacks: how deep this thread is in them (K4). --- */

@@ -123,7 +123,10 @@ public final class TokenEndpoint: TokenProvider {
         defer { result.wipeBody() }
         switch result.ending {
         case .response: answered(TokenEndpointAnswer(status: result.status, body: result.body), request)
-        case .exception, .deadline: fail(request, "no answer came", isRetryable: true)
+        case .exception(let cause):
+            _ = request.fail(.unavailable(ProviderText(shim_cause_name(cause.rawValue))), isRetryable: true)
+        case .deadline:
+            _ = request.fail(.unavailable(ProviderText(StaticString("deadline").cString)), isRetryable: true)
         case .local(.responseTooLarge): fail(request, "the answer is too long")
         case .local, .cancelled, .callbackFailed, .token: fail(request, "the request could not be made")
         }
@@ -131,7 +134,7 @@ public final class TokenEndpoint: TokenProvider {
 
     private func answered(_ answer: TokenEndpointAnswer, _ request: TokenRequest) {
         switch answer {
-        case .failure(let text, let isRetryable): _ = request.fail(.failed(text), isRetryable: isRetryable)
+        case .failure(let failure, let isRetryable): _ = request.fail(failure, isRetryable: isRetryable)
         case .token(let token, let life, let refreshToken):
             // First of all: the old one may have been used up, even if nobody waits for the new token any more.
             if let refreshToken, !rotate(refreshToken) {
@@ -161,8 +164,8 @@ public final class TokenEndpoint: TokenProvider {
         return true
     }
 
-    private func fail(_ request: TokenRequest, _ text: StaticString, isRetryable: Bool = false) {
-        _ = request.fail(.failed(ProviderText(text.cString)), isRetryable: isRetryable)
+    private func fail(_ request: TokenRequest, _ text: StaticString) {
+        _ = request.fail(.failed(ProviderText(text.cString)), isRetryable: false)
     }
 
     private func locked<Result>(_ body: () -> Result) -> Result {

@@ -34,6 +34,8 @@ public final class Call: TimerEntry {
     var attemptStartedBoot: Int64 = 0
     var outcome = Outcome(status: 0)
     var decision: Decision?
+    /// In place of a decision: the strategy's callback failed.
+    var strategyFailure: StrategyFailure?
     /// What was decided about a response when its head had come, since its body had to go somewhere (B15); and how the
     /// retry loop stood before.
     var early: (decision: Decision?, before: RetryLoop)?
@@ -158,7 +160,25 @@ public final class Call: TimerEntry {
             body: brought.body, isBodyCutOff: hasResponse && (transfer?.isBodyCutOff ?? isKeptBodyCutOff),
             records: records,
             redirects: redirects, sinkLength: sinkLength(ending), target: target, tokenFailure: auth?.failure,
-            userPointer: userPointer)
+            reason: reason(of: ending), userPointer: userPointer)
+    }
+
+    /// What more there is to say of how it ended.
+    private func reason(of ending: CallMachine.Ending) -> FailureReason? {
+        switch ending {
+        case .local(.source): return request.source?.reason
+        case .local(.sink): return sink?.reason
+        case .local(.responseTooLarge): return transfer?.limit.reason
+        case .local(.setting):
+            guard let code = records.last?.curlCode, code != 0 else { return nil }
+            return FailureReason(nil, .curl(code))
+        case .callbackFailed:
+            if let strategyFailure { return FailureReason(nil, .words(strategyFailure.why)) }
+            return FailureReason("before_attempt", .words("called boxretry_sending_fail()"))
+        case .local(.exhausted), .local(.outOfMemory), .local(.tooManyRedirects), .response, .exception, .cancelled,
+            .deadline, .token:
+            return nil
+        }
     }
 
     var isGone: Bool { engine.isAbandoned(self) }
@@ -239,6 +259,8 @@ public final class CallResult {
     private let target: Target
     /// Why no access token could be got, if that ended the call.
     public let tokenFailure: TokenWaitFailure?
+    /// What more there is to say of how it ended; nil: nothing.
+    public let reason: FailureReason?
     public let userPointer: UnsafeMutableRawPointer?
     private var headers: ResponseHead
     private var bodyBuffer: shim_buffer
@@ -246,7 +268,7 @@ public final class CallResult {
     init(
         ending: CallMachine.Ending, status: Int32, head: ResponseHead, body: shim_buffer, isBodyCutOff: Bool,
         records: [AttemptRecord], redirects: [RedirectRecord], sinkLength: Int64, target: Target,
-        tokenFailure: TokenWaitFailure?, userPointer: UnsafeMutableRawPointer?
+        tokenFailure: TokenWaitFailure?, reason: FailureReason?, userPointer: UnsafeMutableRawPointer?
     ) {
         self.ending = ending
         self.status = status
@@ -258,6 +280,7 @@ public final class CallResult {
         self.sinkLength = sinkLength
         self.target = target
         self.tokenFailure = tokenFailure
+        self.reason = reason
         self.userPointer = userPointer
     }
 

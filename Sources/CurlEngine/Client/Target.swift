@@ -73,7 +73,8 @@ final class Target {
         guard Int(result) == SHIM_URL_GOOD, let url else { return Followed(failure: result) }
         guard RequestChecks.isURL(url) else { return .nowhere }
         var place = shim_url()
-        let checked = shim_url_check(url, &place)
+        var problem: UnsafePointer<CChar>?
+        let checked = shim_url_check(url, &place, &problem)
         guard Int(checked) == SHIM_URL_GOOD else { return Followed(failure: checked) }
         var isSame = false
         let compared = shim_url_same_origin(request.url, url, &isSame)

@@ -51,7 +51,7 @@ extension Engine {
         }
         call.outcome.requestSent = transfer.requestSent
         guard call.strategy.callsBack else {
-            call.decision = charged(try? call.retryLoop.next(call.outcome, clock: clock), call)
+            call.decision = charged(nextDecision(call), call)
             return decided(call)
         }
         if !pool.decide(call) { perform(call.machine.failed(.exhausted), call) }
@@ -73,7 +73,7 @@ extension Engine {
         call.outcome.requestSent = transfer.requestSent
         let before = call.retryLoop
         guard call.strategy.callsBack else {
-            let decision = charged(try? call.retryLoop.next(call.outcome, clock: clock), call)
+            let decision = charged(nextDecision(call), call)
             call.early = (decision, before)
             return decision?.isRetry == false ? .deliver : .keep
         }
@@ -88,8 +88,18 @@ extension Engine {
 
     /// On a thread of the pool. The loop leaves the call alone until it is told.
     func decideOnPool(_ call: Call) {
-        call.decision = try? call.retryLoop.next(call.outcome, clock: clock)
+        call.decision = nextDecision(call)
         post(.decided(call), about: call)
+    }
+
+    /// Nil: the strategy's callback failed.
+    private func nextDecision(_ call: Call) -> Decision? {
+        do throws(StrategyFailure) {
+            return try call.retryLoop.next(call.outcome, clock: clock)
+        } catch {
+            call.strategyFailure = error
+            return nil
+        }
     }
 
     /// The pool has an answer.

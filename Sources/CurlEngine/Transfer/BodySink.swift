@@ -12,6 +12,8 @@ public class BodySink {
 
     /// Bytes of this delivery that it has.
     fileprivate(set) final var length: Int64 = 0
+    /// Why it has failed, once it has.
+    fileprivate(set) final var reason: FailureReason?
 
     /// The delivery has begun, so that another one takes a restart.
     var hasBegun: Bool { length > 0 }
@@ -60,18 +62,27 @@ public final class FileSink: BodySink {
         shim_free(path)
     }
 
+    /// An error as of shim_file.h if no file could be made there, as far as that is known beforehand; 0.
+    public static func check(path: UnsafePointer<CChar>) -> Int32 { shim_new_file_check(path) }
+
     override func start(_ call: Call, _ head: DeliveredHead) -> Bool {
         length = 0
-        return file.descriptor < 0 ? shim_new_file_open(&file, path) : shim_new_file_restart(&file)
+        return isDone(file.descriptor < 0 ? shim_new_file_open(&file, path) : shim_new_file_restart(&file))
     }
 
     override func write(_ call: Call, _ data: UnsafePointer<CChar>, _ count: Int) -> WriteResult {
-        guard shim_new_file_write(&file, data, count) else { return .failed }
+        guard isDone(shim_new_file_write(&file, data, count)) else { return .failed }
         length += Int64(count)
         return .taken
     }
 
-    override func finish() -> Bool { shim_new_file_finish(&file) }
+    override func finish() -> Bool { isDone(shim_new_file_finish(&file)) }
+
+    private func isDone(_ error: Int32) -> Bool {
+        guard error != 0 else { return true }
+        reason = FailureReason("sink", "path", .system(error))
+        return false
+    }
 
     override func close() { shim_new_file_drop(&file) }
 }
@@ -102,18 +113,28 @@ public final class CallbackSink: BodySink {
 
     override func start(_ call: Call, _ head: DeliveredHead) -> Bool {
         if hasBegun {
-            guard let onRestart, onRestart() else { return false }
+            guard let onRestart, onRestart() else { return hasFailed("restart") }
             length = 0
         }
         guard let onBegin else { return true }
         isAnnounced = true
-        return onBegin(call, head)
+        return onBegin(call, head) || hasFailed("begin")
     }
 
     override func write(_ call: Call, _ data: UnsafePointer<CChar>, _ count: Int) -> WriteResult {
         let result = onWrite(call, data, count)
-        if case .taken = result { length += Int64(count) }
+        switch result {
+        case .taken: length += Int64(count)
+        case .pause: break
+        case .failed: _ = hasFailed("write")
+        }
         return result
+    }
+
+    /// False.
+    private func hasFailed(_ callback: StaticString) -> Bool {
+        reason = FailureReason("sink", callback, .words("failed, or did not answer"))
+        return false
     }
 
     override func close() { onClose() }

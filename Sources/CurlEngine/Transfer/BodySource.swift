@@ -20,6 +20,10 @@ public class BodySource {
     /// Something was read since the last rewind.
     fileprivate(set) final var wasRead = false
 
+    /// Why it has failed, once it has.
+    fileprivate(set) final var failure: FailureReason?
+    public var reason: FailureReason? { failure }
+
     /// Whether it could be sent once more, from its first byte (R3).
     final var canBeSentAgain: Bool { !wasRead || canRewind }
 
@@ -35,12 +39,16 @@ public class BodySource {
 
     /// The call is over.
     func close() {}
+
+    fileprivate static var becameShorter: FailureReason.Why {
+        .words("the file has become shorter while it was sent")
+    }
 }
 
 /// A part of a regular file.
 public final class FileSource: BodySource {
     private let path: UnsafeMutablePointer<CChar>?
-    /// -1: not open.
+    /// Below 0: not open.
     private var descriptor: Int32
     private let offset: Int64
     /// -1: up to the file's end.
@@ -73,13 +81,37 @@ public final class FileSource: BodySource {
     override var length: Int64 { knownLength }
 
     override func rewind() -> Bool {
-        if descriptor < 0, let path { descriptor = shim_file_open(path) }
-        let available = descriptor < 0 ? -1 : shim_file_length(descriptor) - offset
-        guard available >= 0, wantedLength <= available else { return false }
-        knownLength = wantedLength < 0 ? available : wantedLength
+        if descriptor < 0, let path {
+            descriptor = shim_file_open(path)
+            guard descriptor >= 0 else { return failed(.system(-descriptor)) }
+        }
+        let fileLength = shim_file_length(descriptor)
+        guard fileLength >= 0 else { return failed(.system(Int32(SHIM_NOT_REGULAR))) }
+        if let problem = Self.problem(offset: offset, length: wantedLength, inFileOf: fileLength) {
+            failure = problem
+            return false
+        }
+        knownLength = wantedLength < 0 ? fileLength - offset : wantedLength
         position = 0
         wasRead = false
         return true
+    }
+
+    /// What is wrong with a part of a file of that length; nil: nothing. None of the numbers is below 0, but `length` may
+    /// be -1.
+    public static func problem(offset: Int64, length: Int64, inFileOf fileLength: Int64) -> FailureReason? {
+        guard offset <= fileLength else {
+            return FailureReason("body_source", "offset", .words("is beyond the end of the file"))
+        }
+        guard length <= fileLength - offset else {
+            return FailureReason("body_source", "length", .words("goes beyond the end of the file"))
+        }
+        return nil
+    }
+
+    private func failed(_ why: FailureReason.Why) -> Bool {
+        failure = FailureReason("body_source", path == nil ? "descriptor" : "path", why)
+        return false
     }
 
     override func read(_ call: Call, _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int) -> ReadResult {
@@ -88,7 +120,10 @@ public final class FileSource: BodySource {
         guard wanted > 0 else { return .bytes(0) }
         let count = shim_file_read(descriptor, buffer, Int(wanted), offset + position)
         // A file that has become shorter would leave the server waiting for the rest.
-        guard count > 0 else { return .failed }
+        guard count > 0 else {
+            _ = failed(count < 0 ? .system(Int32(clamping: -count)) : BodySource.becameShorter)
+            return .failed
+        }
         position += count
         return .bytes(Int(count))
     }
@@ -124,7 +159,10 @@ public final class CallbackSource: BodySource {
 
     override func rewind() -> Bool {
         guard wasRead else { return true }
-        guard let onRewind, onRewind() else { return false }
+        guard let onRewind, onRewind() else {
+            failure = FailureReason("body_source", "rewind", .words("failed, or did not answer"))
+            return false
+        }
         wasRead = false
         given = 0
         return true
@@ -135,13 +173,21 @@ public final class CallbackSource: BodySource {
         if declaredLength >= 0 { wanted = Int(min(Int64(capacity), declaredLength - given)) }
         guard wanted > 0 else { return .bytes(0) }
         let result = onRead(call, buffer, wanted)
-        guard case .bytes(let count) = result else { return result }
+        guard case .bytes(let count) = result else {
+            if case .failed = result { _ = failed("failed, or did not answer") }
+            return result
+        }
         // What ends too early would leave the server waiting for the rest.
-        if count == 0, declaredLength >= 0 { return .failed }
-        guard count <= wanted else { return .failed }
+        if count == 0, declaredLength >= 0 { return failed("ended before there were `length` bytes") }
+        guard count <= wanted else { return failed("has written more than was asked for") }
         if count > 0 { wasRead = true }
         given += Int64(count)
         return result
+    }
+
+    private func failed(_ why: StaticString) -> ReadResult {
+        failure = FailureReason("body_source", "read", .words(why))
+        return .failed
     }
 
     override func close() { onClose() }
@@ -168,6 +214,15 @@ public final class MultipartSource: BodySource {
     }
 
     override var writesContentType: Bool { true }
+
+    /// The part whose file cannot be read, and why.
+    public override var reason: FailureReason? {
+        let failure = shim_easy_part_failure(easy)
+        guard failure.number >= 0 else { return nil }
+        return FailureReason(
+            "parts", index: Int64(failure.number), "path",
+            failure.error == 0 ? Self.becameShorter : .system(failure.error))
+    }
 
     public enum Added {
         case added

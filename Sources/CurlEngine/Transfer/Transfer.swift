@@ -29,6 +29,8 @@ final class Transfer {
     private(set) var body = shim_buffer()
     private(set) var isBodyCutOff = false
     private(set) var localFailure: LocalFailure?
+    /// Which limit a response that is too large is beyond.
+    private(set) var limit = ResponseLimit.libcurl
     /// Where the body goes.
     private(set) var place = BodyPlace.memory
     /// A callback of the caller's has nothing to send, or takes nothing, until the call is resumed.
@@ -195,9 +197,11 @@ final class Transfer {
             headerLines += 1
             headerBytes += count
         }
-        guard headerLines <= call.settings.maxHeaderLines, headerBytes <= call.settings.maxHeaderBytes else {
-            localFailure = .responseTooLarge
-            return false
+        guard headerLines <= call.settings.maxHeaderLines else {
+            return isBeyond(.headerLines)
+        }
+        guard headerBytes <= call.settings.maxHeaderBytes else {
+            return isBeyond(.headerBytes)
         }
         guard isReadingHead else { return true }
         guard shim_buffer_append(&head, line, count) else {
@@ -205,6 +209,13 @@ final class Transfer {
             return false
         }
         return true
+    }
+
+    /// False: stop.
+    private func isBeyond(_ limit: ResponseLimit) -> Bool {
+        localFailure = .responseTooLarge
+        self.limit = limit
+        return false
     }
 
     /// The head of the final response is complete. False: stop.
@@ -302,7 +313,7 @@ final class Transfer {
     private func give(_ data: UnsafePointer<CChar>, _ count: Int) -> BodyAnswer {
         guard let sink = call.sink else { return .stop }
         guard Int64(count) <= Int64(clamping: call.settings.sinkLimit) - sink.length else {
-            localFailure = .responseTooLarge
+            _ = isBeyond(.body)
             return .stop
         }
         let result = sink.write(call, data, count)
@@ -329,8 +340,7 @@ final class Transfer {
             _ = append(data, room)
             return false
         }
-        localFailure = .responseTooLarge
-        return false
+        return isBeyond(.body)
     }
 
     private func append(_ data: UnsafePointer<CChar>, _ count: Int) -> Bool {
@@ -434,6 +444,24 @@ final class Transfer {
         if unsent != unsentBytes {
             if unsent < unsentBytes { touch() }
             unsentBytes = unsent
+        }
+    }
+}
+
+/// What bounds the size of a response.
+enum ResponseLimit {
+    case headerLines
+    case headerBytes
+    case body
+    /// libcurl's own, of a header line.
+    case libcurl
+
+    var reason: FailureReason {
+        switch self {
+        case .headerLines: FailureReason("max_response_headers", .words("there are more header lines"))
+        case .headerBytes: FailureReason("max_response_header_bytes", .words("the header lines are longer"))
+        case .body: FailureReason("body_limit", .words("the body is longer"))
+        case .libcurl: FailureReason(nil, .words("a header line is longer than libcurl takes"))
         }
     }
 }

@@ -16,16 +16,22 @@ public enum RequestChecks {
     }
 
     /// No white space and no control characters, and not too long.
-    public static func isURL(_ text: UnsafePointer<CChar>) -> Bool {
+    public static func isURL(_ text: UnsafePointer<CChar>) -> Bool { urlProblem(text) == nil }
+
+    /// What is wrong with the characters of a URL; nil: nothing.
+    public static func urlProblem(_ text: UnsafePointer<CChar>) -> StaticString? {
         var text = ByteCursor(cString: text)
         var length = 0
         while !text.isAtEnd {
             let byte = text.next()
             length += 1
-            if byte <= 0x20 || byte == 0x7F || length > 65_536 { return false }
+            if byte <= 0x20 || byte == 0x7F { return "has white space or a control character" }
+            if length > maximumURLLength { return "is longer than 65536 bytes" }
         }
-        return length > 0
+        return length > 0 ? nil : "is empty"
     }
+
+    private static var maximumURLLength: Int { 65_536 }
 
     /// The engine writes these itself.
     public static func isReservedHeader(_ name: UnsafePointer<CChar>) -> Bool {

@@ -2,21 +2,24 @@
 public enum TokenEndpointAnswer {
     /// A token as it stands in the document, and its life in seconds; whether they can be used is for T6 to say.
     case token(JSONString?, life: Double, refreshToken: JSONString?)
-    case failure(text: ProviderText, isRetryable: Bool)
+    case failure(ProviderFailure, isRetryable: Bool)
 
     public init(status: Int32, body: UnsafeRawBufferPointer) {
         let object = JSONObject(body)
         guard (200...299).contains(status) else {
             let isRetryable = status == 408 || status == 429 || status >= 500
-            self = .failure(text: Self.text(status, object), isRetryable: isRetryable)
+            // Of a failure that may be mended, none of the server's own words are shown (T6).
+            let failure: ProviderFailure =
+                isRetryable ? .unavailable(Self.text(status, nil)) : .failed(Self.text(status, object))
+            self = .failure(failure, isRetryable: isRetryable)
             return
         }
         guard let object else {
-            self = .failure(text: Self.text("the answer is no JSON object"), isRetryable: false)
+            self = .failure(.failed(Self.text("the answer is no JSON object")), isRetryable: false)
             return
         }
         guard object.member("error") == nil else {
-            self = .failure(text: Self.text(status, object), isRetryable: false)
+            self = .failure(.failed(Self.text(status, object)), isRetryable: false)
             return
         }
         self = .token(

@@ -15,6 +15,9 @@ public enum TokenFailure: Error, Equatable {
 /// How a call of the provider ended without a token.
 public enum ProviderFailure: Equatable, Sendable {
     case failed(ProviderText)
+    /// A ready-made provider could not reach its server, or was told to come back: what the last call came to. These are
+    /// our own words, with no secret in them, so that they are shown although the failure is retryable (T6).
+    case unavailable(ProviderText)
     /// By the provider, which is no caller's cancel (T4).
     case cancelled
     /// It returned, or let go of its request, without an answer.

@@ -35,6 +35,13 @@ static void print_attempts(const boxretry_response *response) {
   }
 }
 
+/* Asked once more: the detail is that of the last call. It says which file it was, and why. */
+static void print_failure(const boxretry_response *response) {
+  const boxretry_error error = boxretry_response_error(response);
+  const char *detail = boxretry_last_error_detail();
+  fprintf(stderr, "download: %s%s%s\n", boxretry_error_text(error), *detail ? ": " : "", detail);
+}
+
 int main(int argc, char **argv) {
   boxretry_client *client;
   boxretry_response *response;
@@ -61,7 +68,7 @@ int main(int argc, char **argv) {
   if (is_there) {
     printf("%s: %lld bytes\n", argv[2], (long long)boxretry_response_sink_length(response));
   } else if (error != BOXRETRY_OK) {
-    fprintf(stderr, "download: %s\n", boxretry_error_text(error));
+    print_failure(response);
   } else {
     fprintf(stderr, "download: status %d\n", status); /* the body of an error is in the response, not in the file */
   }

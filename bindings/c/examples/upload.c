@@ -48,6 +48,13 @@ static void print_attempts(const boxretry_response *response) {
   }
 }
 
+/* Asked once more: the detail is that of the last call. It says which file it was, and why. */
+static void print_failure(const boxretry_response *response) {
+  const boxretry_error error = boxretry_response_error(response);
+  const char *detail = boxretry_last_error_detail();
+  fprintf(stderr, "upload: %s%s%s\n", boxretry_error_text(error), *detail ? ": " : "", detail);
+}
+
 int main(int argc, char **argv) {
   boxretry_client *client;
   boxretry_response *response;
@@ -76,7 +83,7 @@ int main(int argc, char **argv) {
   const boxretry_error error = boxretry_response_error(response);
   const int32_t status = boxretry_response_status(response);
   print_attempts(response);
-  if (error != BOXRETRY_OK) fprintf(stderr, "upload: %s\n", boxretry_error_text(error));
+  if (error != BOXRETRY_OK) print_failure(response);
   boxretry_response_free(response);
   boxretry_client_free(client);
   return error == BOXRETRY_OK && status < 400 ? EXIT_SUCCESS : EXIT_FAILURE;

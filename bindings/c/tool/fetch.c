@@ -1,6 +1,8 @@
 /* boxretry fetch: sends a request, and shows what becomes of it. */
 #include "fetch.h"
 
+#include <stdlib.h>
+
 /* Exit codes of this command; those of all commands are in tool.h. */
 enum {
   FETCH_STATUS = 4,
@@ -70,6 +72,7 @@ static int fetch(fetch_query *query) {
   if (exit_code == TOOL_GO_ON && result.error == BOXRETRY_OK) exit_code = fetch_call(query, &result);
   if (exit_code == TOOL_GO_ON) exit_code = show(query, &result);
   boxretry_response_free(result.response);
+  free(result.detail);
   return exit_code;
 }
 

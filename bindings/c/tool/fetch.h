@@ -52,6 +52,7 @@ typedef struct fetch_result {
   boxretry_error error;        /* the response's own; or why there is none, or why it could not be put into its file */
   boxretry_error token_error;  /* why no access token could be got, if that has ended the call */
   boxretry_response *response; /* NULL if the call was not started */
+  char *detail;                /* what the library had to say of `error`; NULL: nothing */
   int signal_number;           /* of the signal that cancelled it; 0 */
   int output_errno;            /* why the file of -o cannot be written, where that is known; 0 */
   int stdout_errno;            /* why the body could not be written to stdout; 0 */

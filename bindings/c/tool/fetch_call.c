@@ -6,6 +6,7 @@
 #include "output_file.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 int32_t fetch_proxy_mode(const fetch_query *query) {
@@ -31,7 +32,7 @@ static boxretry_error make_client(const fetch_query *query, fetch_progress *prog
   options.client_key = query->key_file;
   options.client_key_password = query->certificate_password;
   options.unix_socket = query->unix_socket;
-  options.proxy = query->proxy;
+  options.proxy = query->no_proxy ? NULL : query->proxy;
   options.proxy_mode = fetch_proxy_mode(query);
   options.token_source = query->token_source;
   options.allow_insecure_token = query->tokens.allows_insecure;
@@ -97,6 +98,7 @@ int fetch_call(const fetch_query *query, fetch_result *result) {
   /* Said now: what the library has to say of an error is gone with the next call of it. */
   if (error == BOXRETRY_ERROR_INVALID_ARGUMENT) exit_code = library_error(&fetch_command, error);
   result->error = result->response ? boxretry_response_error(result->response) : error;
+  if (result->error != BOXRETRY_OK) result->detail = strdup(boxretry_last_error_detail());
   if (result->response) result->token_error = boxretry_response_token_error(result->response);
   fetch_source_end(&source);
   fetch_sink_end(&sink, query, result);

@@ -96,18 +96,21 @@ void fetch_print_body(const boxretry_response *response) {
 
 /* --- For people --- */
 
+static void print_error(boxretry_error error, const char *detail) {
+  fprintf(stderr, "%s: %s", boxretry_error_name(error), boxretry_error_text(error));
+  if (detail && *detail) fprintf(stderr, ": %s", detail);
+}
+
 static void print_token_error(const fetch_result *result) {
   const int32_t status = boxretry_response_status(result->response);
   const boxretry_error error = boxretry_response_token_error(result->response);
-  const char *detail = boxretry_last_error_detail();
-  fprintf(stderr, "%s: %s", boxretry_error_name(error), boxretry_error_text(error));
-  if (*detail) fprintf(stderr, ": %s", detail);
+  print_error(error, boxretry_last_error_detail());
   if (status != 0) fprintf(stderr, "; status %ld", (long)status);
 }
 
 /* Whether the last attempt has failed of this, and libcurl knows more. */
 static bool is_told_by_curl(boxretry_error error) {
-  return (error >= BOXRETRY_ERROR_RESOLVE && error <= BOXRETRY_ERROR_PROTOCOL) || error == BOXRETRY_ERROR_SETTING;
+  return error >= BOXRETRY_ERROR_RESOLVE && error <= BOXRETRY_ERROR_PROTOCOL;
 }
 
 void fetch_print_failure(const fetch_result *result) {
@@ -122,7 +125,7 @@ void fetch_print_failure(const fetch_result *result) {
   } else if (result->token_error != BOXRETRY_OK) {
     print_token_error(result);
   } else if (result->error != BOXRETRY_OK) {
-    fprintf(stderr, "%s: %s", boxretry_error_name(result->error), boxretry_error_text(result->error));
+    print_error(result->error, result->detail);
     if (has_attempt && is_told_by_curl(result->error)) fprintf(stderr, " (%s)", last.curl_text);
   } else {
     fprintf(stderr, "status %ld", (long)boxretry_response_status(result->response));

@@ -9,7 +9,7 @@ static boxretry_error make_endpoint(const fetch_query *query, boxretry_token_sou
   options.allow_insecure = query->tokens.allows_insecure;
   options.user_agent = query->user_agent;
   options.ca_file = query->ca_file;
-  options.proxy = query->proxy;
+  options.proxy = query->no_proxy ? NULL : query->proxy;
   options.proxy_mode = fetch_proxy_mode(query);
   return boxretry_token_source_new_endpoint(&options, out);
 }

@@ -297,8 +297,12 @@ def test_raise_for_status(server: Server, client: Client) -> None:
     response = client.get(server.url("/seq/200", id=server.new_id()))
     assert response.raise_for_status() is response
     response = client.get(server.url("/seq/503,404", id=server.new_id()))
-    with pytest.raises(HTTPStatusError, match=r"status 404 \(after 2 attempts\)") as raised:
+    with pytest.raises(
+        HTTPStatusError, match=r"^status 404 \(GET http://[^?;]+/seq/503,404; after 2 attempts\)$"
+    ) as raised:
         response.raise_for_status()
+    with pytest.raises(HTTPStatusError, match=re.escape(str(raised.value))):
+        pickle.loads(pickle.dumps(response)).raise_for_status()
     assert raised.value.response is response
     assert raised.value.attempts is response.attempts
 

@@ -230,7 +230,15 @@ def test_f75_redirects_are_not_followed(endpoint: Endpoint, status: int) -> None
 def test_t12_what_nobody_answers_is_asked_as_often_as_the_policy_says() -> None:
     policy = TokenRetryPolicy(maximum_attempts=3, initial_delay=0)
     source = OAuth2Token("http://127.0.0.1:1/", policy=policy, proxy=Proxy.NONE)
-    with source, pytest.raises(ClientTokenProviderFailedError, match=r"\(calls: 3\)"):
+    with source, pytest.raises(ClientTokenProviderFailedError, match=r"\(calls: 3; last: connect\)$"):
+        source.get()
+
+
+def test_t6_the_last_status_is_told_without_the_server_s_words(endpoint: Endpoint) -> None:
+    endpoint.answers = [(503, {"error": "secret"})]
+    policy = TokenRetryPolicy(maximum_attempts=2, initial_delay=0)
+    source = OAuth2Token(endpoint.url, policy=policy, proxy=Proxy.NONE)
+    with source, pytest.raises(ClientTokenProviderFailedError, match=r"\(calls: 2; last: status 503\)$"):
         source.get()
 
 

@@ -81,7 +81,7 @@ class AsyncCall:
         log_call(result, self._method)
         if self._watched is not None:
             self._watched.raise_exception()
-        return response_of_call(result, self._provider)
+        return response_of_call(result, self._method, self._provider)
 
 
 def _close(source: Any, future: object) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from urllib.parse import urlsplit
+import re
 
 from ._arguments import Text, decoded
 from .attempt import Attempt
@@ -12,11 +12,14 @@ from .attempt import Attempt
 #: handler of the log holds up the engine. Who wants to know earlier has `on_event`.
 logger = logging.getLogger("boxretry")
 
+# libcurl takes one to three slashes.
+_URL = re.compile(r"([^:/?#]+):/{1,3}([^/?#]*)([^?#]*)")
+
 
 def log_attempts(method: Text, url: str, attempts: list[Attempt]) -> None:
     """One record each, whose `attempt` is the Attempt. Of the URL it has neither the query nor a user's name."""
     name = method if isinstance(method, str) else decoded(method)
-    place = _without_secrets(url)
+    place = without_secrets(url)
     for attempt in attempts:
         logger.info(
             "%s %s: attempt %d: %s in %.0f ms%s",
@@ -36,6 +39,10 @@ def _what_next(attempt: Attempt) -> str:
     return f", {attempt.reason.name.lower()}: again in {attempt.delay:.3g} s"
 
 
-def _without_secrets(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+def without_secrets(url: str) -> str:
+    """Scheme, host, port and path of a URL: no user, no password, no query."""
+    parts = _URL.match(url)
+    if parts is None:  # Nothing that a client would have taken.
+        return ""
+    scheme, authority, path = parts.groups()
+    return f"{scheme}://{authority.rpartition('@')[2]}{path}"

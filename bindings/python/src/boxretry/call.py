@@ -90,7 +90,7 @@ class Call:
             if self._response is None:
                 # An exception is made anew each time: one that was kept would refer to the frames it went through, and
                 # so to this call.
-                self._response = response_of_call(self._result, self._provider)
+                self._response = response_of_call(self._result, self._method, self._provider)
             return self._response
 
 

@@ -270,7 +270,7 @@ class Client(HandleOwner):
         log_call(result, method)
         if sending.watched is not None:
             sending.watched.raise_exception()
-        return response_of_call(result, self._provider_of(sending))
+        return response_of_call(result, method, self._provider_of(sending))
 
     def submit(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Call:
         """Starts to send a request, and returns at once; the arguments are those of `request()`.

@@ -14,9 +14,9 @@ from ._arguments import Text, decoded
 from ._handle import Handle
 from ._token_calls import Provider
 from .attempt import Attempt, Redirect, attempts_of_call, redirects_of_call
-from .attempt_log import log_attempts, logger
+from .attempt_log import log_attempts, logger, without_secrets
 from .enums import Error
-from .errors import BoxRetryError, ForkedError, HTTPStatusError, check, exception_of
+from .errors import CLASSES, BoxRetryError, ForkedError, HTTPStatusError, NetworkError, check, exception_of
 from .watched import find_watched
 
 
@@ -63,6 +63,7 @@ class Response:
         "_content_is_cut_off",
         "_handle",
         "_headers",
+        "_method",
         "_redirects",
         "_sink_length",
         "_token_cause",
@@ -70,9 +71,10 @@ class Response:
         "status",
     )
 
-    def __init__(self, handle: Handle, token_cause: BaseException | None = None) -> None:
+    def __init__(self, handle: Handle, method: str, token_cause: BaseException | None = None) -> None:
         self._token_cause = token_cause
         self._handle: Handle | None = handle
+        self._method = method
         #: 100 to 999.
         self.status: int = _abi.boxretry_response_status(handle.pointer)
         self._content: bytes | None = None
@@ -177,7 +179,8 @@ class Response:
         """This response. Raises HTTPStatusError, which has it, unless it is `ok`."""
         if self.ok:
             return self
-        error = HTTPStatusError(f"status {self.status} (after {_counted(len(self.attempts))})")
+        about = f"{self._method} {without_secrets(self.url)}"
+        error = HTTPStatusError(f"status {self.status} ({about}; after {_counted(len(self.attempts))})")
         error.attempts, error.response = self.attempts, self
         raise error
 
@@ -202,6 +205,7 @@ class Response:
             self.content_is_cut_off,
             self.sink_length,
             self.redirects,
+            self._method,
         )
 
 
@@ -214,13 +218,14 @@ def _response_of_parts(
     is_cut_off: bool,
     sink_length: int,
     redirects: list[Redirect],
+    method: str,
 ) -> Response:
     response = Response.__new__(Response)
     response._handle, response._token_cause = None, None
     response.status, response._content = status, content
     response._headers, response._attempts = ResponseHeaders(pairs), attempts
     response._url, response._content_is_cut_off = url, is_cut_off
-    response._sink_length, response._redirects = sink_length, redirects
+    response._sink_length, response._redirects, response._method = sink_length, redirects, method
     return response
 
 
@@ -230,38 +235,45 @@ def log_call(handle: Handle, method: Text) -> None:
         log_attempts(method, decoded(_abi.boxretry_response_url(handle.pointer)), attempts_of_call(handle.pointer))
 
 
-def response_of_call(handle: Handle, provider: Provider | None) -> Response:
+def response_of_call(handle: Handle, method: Text, provider: Provider | None) -> Response:
     """The response in a boxretry_response. Raises what the call has ended with, if that is no response.
 
     `provider`: of the call's access tokens. What it has raised is why there was none.
     """
+    name = method if isinstance(method, str) else decoded(method)
     error: int = _abi.boxretry_response_error(handle.pointer)
     if error:
+        detail = decoded(_abi.boxretry_last_error_detail())
         watched = find_watched(_abi.boxretry_response_user_pointer(handle.pointer))
         cause = None if watched is None else watched.take_cause()
         if cause is None and provider is not None and error == Error.CLIENT_TOKEN_PROVIDER_FAILED:
             cause = provider.exception
         try:
-            raise _exception_of_call(handle, Error(error)) from cause
+            raise _exception_of_call(handle, name, Error(error), detail) from cause
         finally:
             del cause  # Its traceback refers to this frame.
     if provider is not None and _abi.boxretry_response_token_error(handle.pointer):
-        return Response(handle, provider.exception)
-    return Response(handle)
+        return Response(handle, name, provider.exception)
+    return Response(handle, name)
 
 
-def _exception_of_call(handle: Handle, error: Error) -> BoxRetryError:
+def _exception_of_call(handle: Handle, method: str, error: Error, detail: str) -> BoxRetryError:
+    """`detail`: the library's, of the error; "" if it has none."""
     attempts = attempts_of_call(handle.pointer)
+    url = without_secrets(decoded(_abi.boxretry_response_url(handle.pointer)))
+    about = f"{method} {url}; after {_counted(len(attempts))}"
+    # Of anything but a network exception, libcurl knows only that its callback has stopped it.
+    if issubclass(CLASSES.get(error, BoxRetryError), NetworkError) and attempts and attempts[-1].curl_text:
+        about += f"; libcurl: {attempts[-1].curl_text}"
     text = error.text
     if _abi.boxretry_response_token_error(handle.pointer):
-        text = decoded(_abi.boxretry_last_error_detail()) or text
-    detail = f"{text} (after {_counted(len(attempts))}"
-    if attempts and attempts[-1].curl_text:
-        detail += f"; libcurl: {attempts[-1].curl_text}"
-    exception = exception_of(error, detail + ")")
+        text = detail or text  # Which has the error in it.
+    elif detail:
+        text += f": {detail}"
+    exception = exception_of(error, f"{text} ({about})")
     exception.attempts = attempts
     if _abi.boxretry_response_status(handle.pointer):
-        exception.response = Response(handle)
+        exception.response = Response(handle, method)
     exception.redirects = redirects_of_call(handle.pointer)
     return exception
 

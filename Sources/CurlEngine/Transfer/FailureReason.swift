@@ -1,0 +1,39 @@
+import CShims
+import RetryCore
+
+/// What exactly has failed on this machine, for the error detail: which argument, and why. No secret is in it (T1).
+public struct FailureReason {
+    public enum Why {
+        case words(StaticString)
+        /// As of shim_file.h.
+        case system(Int32)
+        /// A code of libcurl's.
+        case curl(Int32)
+    }
+
+    public let argument: StaticString?
+    /// Of several arguments; -1: there is only one.
+    public let index: Int64
+    public let field: StaticString?
+    public let why: Why
+
+    public init(_ argument: StaticString?, index: Int64 = -1, _ field: StaticString?, _ why: Why) {
+        self.argument = argument
+        self.index = index
+        self.field = field
+        self.why = why
+    }
+
+    public init(_ field: StaticString?, _ why: Why) {
+        self.init(nil, field, why)
+    }
+
+    /// Static.
+    public var text: UnsafePointer<CChar> {
+        switch why {
+        case .words(let words): words.cString
+        case .system(let error): shim_system_text(error) ?? StaticString("").cString
+        case .curl(let code): shim_easy_text(CURLcode(UInt32(clamping: code))) ?? StaticString("").cString
+        }
+    }
+}
