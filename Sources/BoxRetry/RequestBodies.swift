@@ -139,6 +139,7 @@ extension BodySink {
                 throw .invalidArgument("sink", "path", "is NULL or empty")
             }
             let error = FileSink.check(path: path)
+            guard error != SHIM_FILE_NO_MEMORY else { throw .outOfMemory }
             guard error == 0 else { throw .invalidArgument(FailureReason("sink", "path", .system(error))) }
             guard let file = FileSink.make(path: path, isResumable: sink.is_resumable != 0) else { throw .outOfMemory }
             return file

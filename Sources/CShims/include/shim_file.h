@@ -2,11 +2,12 @@
 #ifndef BOXRETRY_FILE_H
 #define BOXRETRY_FILE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SHIM_NOT_REGULAR = 100000 };
+enum { SHIM_NOT_REGULAR = 100000, SHIM_FILE_NO_MEMORY = ENOMEM };
 
 /* What an error means, such as "No such file or directory". Static. */
 const char *shim_system_text(int error);
