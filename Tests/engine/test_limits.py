@@ -140,7 +140,7 @@ def test_running_out_of_threads(server: FaultServer) -> None:
 
 
 def test_ten_thousand_calls_are_freed_at_once(server: FaultServer) -> None:
-    """K5. Given them, under way and waiting for their turn, then each has its one end, and the client works afterwards."""
+    """K5. Given them, under way and waiting, then each has its one end, and the client works afterwards."""
     with Client(once()) as client:
         url = server.url("/seq/stall", id="freed", quiet="")
         calls = [client.submit("GET", url) for _ in range(10_000)]

@@ -12,6 +12,7 @@ final class CurlTransport: Transport {
     /// Nil only until it is set up.
     private var multi: OpaquePointer?
     private var idleHandles: [OpaquePointer] = []
+    private let keepsHandles = shim_easy_is_reusable()
     private var sockets: [Socket] = []
 
     /// What is known of a descriptor, by its number.
@@ -90,7 +91,7 @@ final class CurlTransport: Transport {
         if sockets.indices.contains(index), sockets[index].owner === transfer { sockets[index].owner = nil }
         guard transfer.isEasyShared else { return }
         // What the caller may have set on a handle is for one transfer.
-        if settings.onTransfer == nil, idleHandles.count < Self.maximumIdleHandles {
+        if keepsHandles, settings.onTransfer == nil, idleHandles.count < Self.maximumIdleHandles {
             idleHandles.append(easy)
         } else {
             shim_easy_free(easy)

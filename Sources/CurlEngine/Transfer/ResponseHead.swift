@@ -54,7 +54,9 @@ struct ResponseHead {
             data[target] = 0x20
             target += 1
         }
-        for index in first..<last { data[target + index - first] = data[index] }
+        for index in first..<last {
+            data[target + index - first] = data[index] == Self.carriageReturn ? 0x20 : data[index]
+        }
         data[target + last - first] = 0
     }
 
@@ -69,6 +71,8 @@ struct ResponseHead {
         var last = end
         while last > start, isSpace(data[last - 1]) { last -= 1 }
         data[last] = 0  // There is room: at `end` stands the newline.
+        // What somebody passes on must stay one line (RFC 9112, 2.2).
+        for index in start..<last where data[index] == carriageReturn { data[index] = 0x20 }
         guard let colon = (start..<last).first(where: { data[$0] == CChar(bitPattern: UInt8(ascii: ":")) }) else {
             return nil
         }
@@ -80,7 +84,9 @@ struct ResponseHead {
         return nameEnd > start ? (data + start, data + value) : nil
     }
 
-    private static func isSpace(_ byte: CChar) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+    private static let carriageReturn = CChar(bitPattern: UInt8(ascii: "\r"))
+
+    private static func isSpace(_ byte: CChar) -> Bool { byte == 0x20 || byte == 0x09 || byte == carriageReturn }
 
     var list: HeaderList { HeaderList(pairs: pairs, count: count) ?? .empty }
 
