@@ -152,7 +152,7 @@ def test_ten_thousand_calls_are_freed_at_once(server: FaultServer) -> None:
 
 
 def test_a_disk_that_is_full(server: FaultServer, tmp_path: Path) -> None:
-    """B2, B15. Given one, then the call ends (SINK), is not retried, and leaves neither a part nor the old file changed."""
+    """B2, B15. Given one, then the call ends, is not retried, and leaves no part, and the old file as it was."""
     program = """
     url, path = sys.argv[1:]
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
