@@ -25,7 +25,7 @@ def source(clock: ManualClock) -> Iterator[TokenSource]:
 
 
 def test_a_wall_clock_that_is_set_forward_makes_a_token_old(clock: ManualClock, source: TokenSource) -> None:
-    """As after a virtual machine was restored: the smaller remaining life counts, from the next look at the clock on."""
+    """As after a virtual machine was restored: the smaller remaining life counts, from the next look on."""
     assert source.get().generation == 1
     clock.advance(2)
     clock.set_wall(clock.wall() + HOUR)
