@@ -340,13 +340,8 @@ void shim_easy_resume(shim_easy *easy) {
   curl_easy_pause(easy->curl, CURLPAUSE_CONT);
 }
 
-bool shim_easy_renew(shim_easy *easy) {
-  if (curl_version_info(CURLVERSION_NOW)->version_num >= 0x080200) return true;
-  CURL *copy = curl_easy_duphandle(easy->curl);
-  if (!copy) return false;
-  curl_easy_cleanup(easy->curl);
-  easy->curl = copy;
-  return true;
+bool shim_easy_is_reusable(void) {
+  return curl_version_info(CURLVERSION_NOW)->version_num >= 0x080200;
 }
 
 void *shim_easy_handle(shim_easy *easy) {
