@@ -32,7 +32,7 @@ HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 BUILD = REPOSITORY / "build" / "fuzz"
 TARGETS = ("retry_after", "http_date", "options", "outcomes", "retry_loop", "json", "server")
-# With threads of their own: after one input, what another thread frees is not yet freed. Leaks are looked for in the end.
+# With threads of their own, which free in their own time: leaks are looked for in the end.
 THREADED = ("server",)
 IN_SWIFT = ("json",)  # what they call is not in the header: TARGET.swift calls it
 HELPERS = ("oracle", "model", "peer")  # linked to each of them
