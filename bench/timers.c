@@ -142,9 +142,12 @@ int main(int argc, char **argv) {
       taken[1][i][round] = theirs[i];
       taken[2][i][round] = mine[i] / theirs[i];
     }
-    if (round == 0) printf("%zu  %s  %.0f  %.0f  %.2f\n", count, names[BYTES], mine[BYTES], theirs[BYTES], mine[BYTES] / theirs[BYTES]);
+    if (round == 0)
+      printf("%zu  %s  %.0f  %.0f  %.2f\n", count, names[BYTES], mine[BYTES], theirs[BYTES],
+             mine[BYTES] / theirs[BYTES]);
   }
   for (int i = 0; i < BYTES; i++)
-    printf("%zu  %s  %.0f  %.0f  %.2f\n", count, names[i], median(taken[0][i]), median(taken[1][i]), median(taken[2][i]));
+    printf("%zu  %s  %.0f  %.0f  %.2f\n", count, names[i], median(taken[0][i]), median(taken[1][i]),
+           median(taken[2][i]));
   return EXIT_SUCCESS;
 }

@@ -61,7 +61,7 @@ enum { SHIM_READ_FAILED = -1, SHIM_READ_PAUSE = -2 };
 /* What holds for all transfers of an engine. NULL and 0 are libcurl's defaults. */
 typedef struct shim_easy_settings {
   const char *user_agent;
-  const char *proxy;       /* NULL: as the environment says; "": none */
+  const char *proxy;         /* NULL: as the environment says; "": none */
   bool environment_has_none; /* the environment names no proxy, so that libcurl need not look at each request */
   const char *ca_file;
   const char *client_certificate;

@@ -35,7 +35,8 @@ public struct EngineSettings {
     var easySettings: shim_easy_settings {
         shim_easy_settings(
             user_agent: userAgent, proxy: proxy, environment_has_none: false, ca_file: caFile,
-            client_certificate: clientCertificate, client_key: clientKey, client_key_password: clientKeyPassword, unix_socket: unixSocket)
+            client_certificate: clientCertificate, client_key: clientKey, client_key_password: clientKeyPassword,
+            unix_socket: unixSocket)
     }
 
     func isSecret(_ name: UnsafePointer<CChar>) -> Bool {
