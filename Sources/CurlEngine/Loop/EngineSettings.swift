@@ -39,7 +39,6 @@ public struct EngineSettings {
             user_agent: userAgent, proxy: proxy, environment_has_none: false, ca_file: caFile,
             client_certificate: clientCertificate, client_key: clientKey, client_key_password: clientKeyPassword,
             unix_socket: unixSocket)
-<<<<<<< HEAD
     }
 
     /// Whether nobody on the way reads what is sent to a place (T12, T13): it goes by https; or to this machine, and to no
@@ -47,8 +46,6 @@ public struct EngineSettings {
     public func keepsSecrets(_ place: shim_url) -> Bool {
         let hasProxy = proxy.map { $0.pointee != 0 } ?? false
         return place.has_tls || place.is_local && !hasProxy
-=======
->>>>>>> perf
     }
 
     func isSecret(_ name: UnsafePointer<CChar>) -> Bool {
