@@ -94,18 +94,7 @@ extension Outcome {
     /// Borrows a caller's outcome, and checks it.
     @inline(__always)
     init(reading pointer: UnsafePointer<boxretry_outcome>?) throws(Failure) {
-        let pointer = try required(pointer, "outcome")
-        if boxretry_outcome.hasOurSize(pointer) {
-            try self.init(checking: pointer)
-        } else {
-            var outcome = try boxretry_outcome.readOtherSize(pointer, "outcome")
-            try self.init(checking: &outcome)
-        }
-    }
-
-    @inline(__always)
-    private init(checking outcome: UnsafePointer<boxretry_outcome>) throws(Failure) {
-        let outcome = outcome.pointee
+        let outcome = try boxretry_outcome.read(pointer, "outcome")
         guard outcome.status == 0 || (100...999).contains(outcome.status) else {
             throw .invalidArgument("outcome", "status", "must be 0, or from 100 to 999", is: Int64(outcome.status))
         }

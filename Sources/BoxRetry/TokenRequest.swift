@@ -54,6 +54,13 @@ final class CallbackTokenProvider: TokenProvider {
     }
 }
 
+extension TokenRequestHandle {
+    /// Retained: with an answer, another thread may let go of the last reference meanwhile.
+    fileprivate static func request(behind pointer: OpaquePointer?) throws(Failure) -> TokenRequest {
+        try retained(try required(pointer, "request"), "request").request
+    }
+}
+
 extension TokenRequest.Taken {
     fileprivate func check() throws(Failure) {
         switch self {
@@ -68,11 +75,10 @@ extension TokenRequest.Taken {
 public func boxretry_token_request_succeed(
     _ request: OpaquePointer!, _ token: UnsafePointer<CChar>!, _ length: Int, _ expires_in: Double
 ) -> boxretry_error {
-    TokenRequestHandle.with(request, "request") { handle throws(Failure) in
+    answer { () throws(Failure) in
+        let request = try TokenRequestHandle.request(behind: request)
         guard length >= 0 else { throw .invalidArgument("length", "must be below 2^63") }
         let token = try required(token, "token")
-        // Retained: with an answer, another thread may let go of the last reference meanwhile.
-        let request = handle.request
         try request.succeed(UnsafeRawBufferPointer(start: token, count: length), life: expires_in).check()
     }
 }
@@ -81,16 +87,16 @@ public func boxretry_token_request_succeed(
 public func boxretry_token_request_fail(
     _ request: OpaquePointer!, _ message: UnsafePointer<CChar>!, _ retryable: Int32
 ) -> boxretry_error {
-    TokenRequestHandle.with(request, "request") { handle throws(Failure) in
-        let request = handle.request
+    answer { () throws(Failure) in
+        let request = try TokenRequestHandle.request(behind: request)
         try request.fail(.failed(ProviderText(message)), isRetryable: retryable != 0).check()
     }
 }
 
 @_cdecl("boxretry_token_request_cancel") @implementation
 public func boxretry_token_request_cancel(_ request: OpaquePointer!) -> boxretry_error {
-    TokenRequestHandle.with(request, "request") { handle throws(Failure) in
-        let request = handle.request
+    answer { () throws(Failure) in
+        let request = try TokenRequestHandle.request(behind: request)
         try request.fail(.cancelled, isRetryable: false).check()
     }
 }

@@ -138,15 +138,18 @@ public func boxretry_token_source_get(
         if cancel == nil, timeout_ms >= 0, let item = handle.source.itemAtHand {
             out.pointee = OpaquePointer(item.toOpaque())
         } else {
-            // Retained: another thread may free the source meanwhile.
-            let source = handle.source
             try get(source, timeout_ms, cancel).give(to: out)
         }
     }
 }
 
 @inline(never)
-private func get(_ source: TokenSource, _ timeout_ms: Int64, _ cancel: OpaquePointer?) throws(Failure) -> TokenHandle {
+private func get(
+    _ pointer: OpaquePointer?, _ timeout_ms: Int64, _ cancel: OpaquePointer?
+) throws(Failure) -> TokenHandle {
+    // Retained, since another thread may free the source meanwhile. (Of a handle that is only lent, Swift takes it for
+    // granted that it stays, and retains nothing.)
+    let source = try TokenSourceHandle.retained(try required(pointer, "source"), "source").source
     let limit = try checkedLimit(timeout_ms)
     let cancelSwitch = try CancelHandle.cancelSwitch(behind: cancel)
     if cancelSwitch == nil, let token = source.tokenAtHand() { return TokenHandle(token) }

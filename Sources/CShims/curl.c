@@ -342,6 +342,10 @@ void shim_easy_resume(shim_easy *easy) {
   curl_easy_pause(easy->curl, CURLPAUSE_CONT);
 }
 
+bool shim_easy_is_reusable(void) {
+  return curl_version_info(CURLVERSION_NOW)->version_num >= 0x080200;
+}
+
 void *shim_easy_handle(shim_easy *easy) {
   return easy->curl;
 }

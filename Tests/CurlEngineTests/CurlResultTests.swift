@@ -7,10 +7,18 @@ import Testing
 
 /// What libcurl's codes mean (B2), as docs/curl-codes.md has it.
 @Suite struct CurlResultTests {
+    /// Keeps the call, which its transfers do not.
+    private let scene: Scene
+
+    init() throws {
+        scene = try Scene(.status(200))
+        _ = try scene.perform()
+    }
+
     @Test("B2: each code that the table names means what the table says") func table() throws {
         let rows = try Self.rows()
         for (code, meaning) in rows {
-            #expect(Self.name(attemptResult(CURLcode(code), of: try Self.transfer())) == meaning, "\(code)")
+            #expect(Self.name(attemptResult(CURLcode(code), of: try transfer())) == meaning, "\(code)")
         }
         #expect(rows.count > 30)
     }
@@ -18,7 +26,7 @@ import Testing
     @Test("B2: every other code is the peer's fault") func others() throws {
         let named = Set(try Self.rows().map(\.0))
         for code in 1..<UInt32(CURL_LAST.rawValue) where !named.contains(code) {
-            #expect(attemptResult(CURLcode(code), of: try Self.transfer()) == .exception(.protocol), "\(code)")
+            #expect(attemptResult(CURLcode(code), of: try transfer()) == .exception(.protocol), "\(code)")
         }
     }
 
@@ -57,9 +65,7 @@ import Testing
     }
 
     /// One that has not sent anything.
-    private static func transfer() throws -> Transfer {
-        let scene = try Scene(.status(200))
-        _ = try scene.perform()
-        return Transfer(call: try #require(scene.call), lines: nil, withToken: true, now: 0)
+    private func transfer() throws -> Transfer {
+        Transfer(call: try #require(scene.call), lines: nil, withToken: true, now: 0)
     }
 }

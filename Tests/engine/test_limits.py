@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+from pathlib import Path
 
 from boxretry import Client
 from calls import Background, eventually, once, quick
@@ -140,7 +141,7 @@ def test_running_out_of_threads(server: FaultServer) -> None:
 
 
 def test_ten_thousand_calls_are_freed_at_once(server: FaultServer) -> None:
-    """K5. Given them, under way or waiting, then each has its one end, and the client works afterwards."""
+    """K5. Given them, under way and waiting, then each has its one end, and the client works afterwards."""
     with Client(once()) as client:
         url = server.url("/seq/stall", id="freed", quiet="")
         calls = [client.submit("GET", url) for _ in range(10_000)]
@@ -148,3 +149,27 @@ def test_ten_thousand_calls_are_freed_at_once(server: FaultServer) -> None:
         eventually(lambda: client.stats().calls_ended == 10_000)
         assert client.get(server.url("/seq/200", id=server.new_id())).status == 200
         assert client.stats().calls_ended == 10_001
+
+
+def test_a_disk_that_is_full(server: FaultServer, tmp_path: Path) -> None:
+    """B2, B15. Given one, then the call ends, is not retried, and leaves no part, and the old file as it was."""
+    program = """
+    url, path = sys.argv[1:]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+    client = Client()
+    def download():
+        try:
+            client.get(url, to_file=path)
+        except SinkError as error:
+            print(len(error.attempts), os.listdir(os.path.dirname(path)), open(path).read())
+    download()
+    thread = threading.Thread(target=download)
+    thread.start()
+    thread.join()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    print(client.get(url, to_file=path).status, os.path.getsize(path))
+    """
+    path = tmp_path / "out"
+    path.write_text("old")
+    output = run(program, server.url("/seq/200", {"size": 300_000}, id=server.new_id()), path)
+    assert output == "1 ['out'] old\n" * 2 + "200 300000\n"

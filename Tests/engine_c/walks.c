@@ -81,16 +81,28 @@ static void run_program(bool may_fork) {
   if (tokens_first) tokens_end();
   calls_end();
   if (!tokens_first) tokens_end();
-  fprintf(stderr, "%llu given %d freed %d\n", (unsigned long long)seed, contexts_given, contexts_freed);
   wait_until(&contexts_freed, atomic_load(&contexts_given));
 }
 
+static const int deaths[] = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE};
+enum { DEATHS = sizeof deaths / sizeof *deaths };
+static struct sigaction before[DEATHS];
+
+/* Names the seed, and leaves the rest to whom it was left before: the system, or a sanitizer. */
 static void report(int number) {
   char text[128];
   const int length = snprintf(text, sizeof text, "%s in the program of seed %llu\n",
                               number == SIGALRM ? "no end comes" : "something is wrong", (unsigned long long)seed);
-  if (write(STDERR_FILENO, text, (size_t)length)) signal(SIGABRT, SIG_DFL);
-  if (number == SIGALRM) abort();
+  for (int i = 0; i < DEATHS; i++)
+    sigaction(deaths[i], &before[i], NULL);
+  if (write(STDERR_FILENO, text, (size_t)length) != length || number == SIGALRM || number == SIGABRT) abort();
+}
+
+static void report_deaths(void) {
+  struct sigaction action = {.sa_handler = report};
+  signal(SIGALRM, report);
+  for (int i = 0; i < DEATHS; i++)
+    sigaction(deaths[i], &action, &before[i]);
 }
 
 int main(int argc, char **argv) {
@@ -101,8 +113,7 @@ int main(int argc, char **argv) {
   const bool may_fork = argc < 4;
   const long count = strtol(argv[2], NULL, 10);
   seed = strtoull(argv[1], NULL, 10);
-  signal(SIGALRM, report);
-  signal(SIGABRT, report);
+  report_deaths();
   snprintf(server, sizeof server, "http://127.0.0.1:%d", server_start());
   for (long i = 0; i < count; i++, seed++) {
     alarm(PATIENCE);

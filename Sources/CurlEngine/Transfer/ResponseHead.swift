@@ -69,7 +69,9 @@ struct ResponseHead {
             data[target] = 0x20
             target += 1
         }
-        for index in first..<last { data[target + index - first] = data[index] }
+        for index in first..<last {
+            data[target + index - first] = data[index] == Self.carriageReturn ? 0x20 : data[index]
+        }
         data[target + last - first] = 0
     }
 
@@ -85,6 +87,12 @@ struct ResponseHead {
         var last = end
         while last > start, isSpace(data[last - 1]) { last -= 1 }
         data[last] = 0  // There is room: at `end` stands the newline.
+        // What somebody passes on must stay one line (RFC 9112, 2.2).
+        var control = start + shim_find(data + start, carriageReturn, last - start)
+        while control < last {
+            data[control] = 0x20
+            control += shim_find(data + control, carriageReturn, last - control)
+        }
         let colon = start + shim_find(data + start, Self.colon, last - start)
         guard colon < last else { return nil }
         var nameEnd = colon
@@ -95,7 +103,9 @@ struct ResponseHead {
         return nameEnd > start ? (data + start, data + value) : nil
     }
 
-    private static func isSpace(_ byte: CChar) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+    private static let carriageReturn = CChar(bitPattern: UInt8(ascii: "\r"))
+
+    private static func isSpace(_ byte: CChar) -> Bool { byte == 0x20 || byte == 0x09 || byte == carriageReturn }
 
     var list: HeaderList { HeaderList(pairs: pairs, count: count) ?? .empty }
 

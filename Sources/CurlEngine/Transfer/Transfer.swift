@@ -188,6 +188,8 @@ final class Transfer {
             isMultiplexed = httpVersion == 20
             call.engine.spoken.note(target.place, isMultiplexed: isMultiplexed)
             status = easy.map { Int32(clamping: shim_easy_status($0)) } ?? Self.status(line, count) ?? 0
+            // libcurl takes some lines for status lines that are none: that is not HTTP.
+            guard (100...999).contains(status) else { return false }
         } else if isReadingHead, count <= 2 {
             isReadingHead = false
             expectsStatusLine = (100..<200).contains(status)

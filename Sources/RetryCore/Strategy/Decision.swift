@@ -1,14 +1,16 @@
 /// What to do after an attempt, and why.
 public struct Decision {
+    // In this order no two fields of a byte stand side by side: written one by one, and then read as one word, they would
+    // make the processor wait.
     public var action: RetryAction
-    public var reason: Reason
-    /// Seconds; 0 if there is no retry.
-    public var delay = 0.0
-    public var delaySource = DelaySource.none
     /// This attempt, from 1.
     public var attemptNumber: Int32
+    public var reason: Reason
     /// This network exception, from 1; 0 if the attempt ended in a response.
     public var exceptionNumber: Int32
+    public var delaySource = DelaySource.none
+    /// Seconds; 0 if there is no retry.
+    public var delay = 0.0
     /// What the response says, whatever became of it.
     public var retryAfter: RetryAfter
     /// The strategy wants another access token than that of this attempt, whether the request can be sent again or not (R3).

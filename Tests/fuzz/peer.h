@@ -1,0 +1,27 @@
+/*
+ * The other end of connections: a thread that says to each request what the input of a fuzz target has for it, byte by byte.
+ */
+#ifndef PEER_H
+#define PEER_H
+
+#include "fuzz.h"
+
+/* Between what is said to one request and to the next. */
+#define PEER_SEPARATOR "\n\0\n\0"
+
+/* Starts to listen, once: at a socket in the file system, and at a port of 127.0.0.1. */
+void peer_start(void);
+
+const char *peer_socket(void);
+int peer_port(void);
+
+/*
+ * What is said from now on: a part to each request, and after the last one a plain answer. A connection ends after each
+ * part, or, `keeps`, when no other request comes.
+ */
+void peer_play(const uint8_t *script, size_t size, bool keeps);
+
+/* The plain answer. */
+#define PEER_ANSWER "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+#endif
