@@ -153,11 +153,6 @@ extension Engine {
                 attemptNumber: call.attemptNumber - (isRunning ? 0 : 1), record: record, ending: ending))
     }
 
-    /// For whoever holds the loop, or before anybody does.
-    func schedule(_ entry: TimerEntry, at time: Int64) {
-        timers.set(entry, due: time)
-    }
-
     func timerFired(_ call: Call, now: Int64) {
         if call.hasDeadline, clock.boottime.nanoseconds >= call.deadline.nanoseconds {
             return perform(call.machine.deadlinePassed(), call)
