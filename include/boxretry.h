@@ -644,6 +644,9 @@ boxretry_error boxretry_strategy_callbacks_init(boxretry_strategy_callbacks *cal
 /**
  * Makes a custom strategy. If this fails, `context` stays the caller's: `context_free` is not called.
  *
+ * A client asks it on threads of its own, at most four: while four callbacks are at it, further calls wait for a decision, and
+ * their deadlines and cancels go on. Transfers, and calls with other strategies, are not held up.
+ *
  * INVALID_ARGUMENT. Free with boxretry_strategy_free(). Any thread.
  */
 boxretry_error boxretry_strategy_new_custom(const boxretry_strategy_callbacks *callbacks, boxretry_strategy **out);
@@ -1273,11 +1276,11 @@ void boxretry_client_free(boxretry_client *client);
 /** What a client has done so far. */
 typedef struct boxretry_client_stats {
   size_t struct_size;
-  int64_t calls_started;
-  int64_t calls_ended;
-  int64_t attempts;
-  int64_t retries;
-  int64_t reconnects;
+  int64_t calls_started; /* that were taken on by perform() or submit() */
+  int64_t calls_ended;   /* however they ended; no more than were started */
+  int64_t attempts;      /* that were begun, first ones and retries; what was sent again within one is not counted */
+  int64_t retries;       /* attempts after the first of their call, replays with a new token (R1) among them */
+  int64_t reconnects;    /* times that a request was sent again at once, since the connection was dead (B13) */
 } boxretry_client_stats;
 
 #define BOXRETRY_CLIENT_STATS_INIT                                                                                     \
@@ -1302,7 +1305,12 @@ boxretry_error boxretry_client_get_stats(const boxretry_client *client, boxretry
  */
 boxretry_error boxretry_call_wait(boxretry_call *call, int64_t timeout_ms);
 
-/** Ends a call with CANCELLED, unless it has ended already (K1). May be called again. NULL is accepted. Anywhere. */
+/**
+ * Ends a call with CANCELLED, unless it has ended already (K1). May be called again. NULL is accepted. Anywhere.
+ *
+ * With HTTP/2 the server is not told: libcurl 7.88 sends no RST_STREAM for a stream that is given up, here or by a timeout, and
+ * the stream goes on counting among those that the server allows until the server ends it or the connection ends.
+ */
 void boxretry_call_cancel(boxretry_call *call);
 
 /**
@@ -1428,12 +1436,14 @@ typedef struct boxretry_attempt {
   double connect_ms;    /* the connection stands; 0 for one that was there */
   double tls_ms;        /* the TLS handshake is done; 0 without one */
   double first_byte_ms; /* the first byte of the response */
+  int32_t request_sent; /* BOXRETRY_SENT_…: NOTHING or SOME, over all of the attempt's sendings (B12) */
+  int32_t reserved_2;   /* 0 */
 } boxretry_attempt;
 
 #define BOXRETRY_ATTEMPT_INIT                                                                                          \
   {                                                                                                                    \
     sizeof(boxretry_attempt), 0, 0, 0, 0, 0, -1, 0.0, 0, 0, 0.0, 0.0, -1.0, 0, 0, NULL, 0, 0, 0, 0, 0, -1.0, -1.0,     \
-        -1.0, -1.0                                                                                                     \
+        -1.0, -1.0, BOXRETRY_SENT_UNKNOWN, 0                                                                           \
   }
 
 /** Does what BOXRETRY_ATTEMPT_INIT does. INVALID_ARGUMENT. Any thread. */

@@ -26,10 +26,11 @@ extension boxretry_attempt: SizedStruct {
             struct_size: MemoryLayout<boxretry_attempt>.size, number: 0, exception_number: 0, status: 0, cause: 0,
             action: 0, reason: -1, delay: 0, delay_source: 0, reconnects: 0, started_ms: 0, ended_ms: 0,
             retry_after: -1, curl_code: 0, reserved: 0, curl_text: nil, redirects: 0, http_version: 0, resumed_from: 0,
-            bytes_sent: 0, bytes_received: 0, lookup_ms: -1, connect_ms: -1, tls_ms: -1, first_byte_ms: -1)
+            bytes_sent: 0, bytes_received: 0, lookup_ms: -1, connect_ms: -1, tls_ms: -1, first_byte_ms: -1,
+            request_sent: Int32(BOXRETRY_SENT_UNKNOWN), reserved_2: 0)
     }
 
-    static var firstSize: Int { 152 }
+    static var firstSize: Int { 160 }
 }
 
 extension AttemptRecord {
@@ -58,6 +59,7 @@ extension AttemptRecord {
         attempt.connect_ms = Self.milliseconds(report.connect)
         attempt.tls_ms = Self.milliseconds(report.tls)
         attempt.first_byte_ms = Self.milliseconds(report.first_byte)
+        attempt.request_sent = requestSent.rawValue
         attempt.curl_code = curlCode
         attempt.curl_text = curlCode == 0 ? StaticString("").cString : shim_easy_text(CURLcode(UInt32(curlCode)))
         return attempt

@@ -72,6 +72,25 @@ import Testing
         #expect(result.ending == .response && result.status == 401 && result.bodyText == body && tokens.calls == 1)
     }
 
+    @Test(
+        "F63, T8: given a 401 for generation 1 that comes when 2 is kept, nothing is refreshed: 2 is what is sent next",
+        arguments: [["token_expired"], []])
+    func lateRejection(codes: [String]) throws {
+        let tokens = Tokens(.token("a"), .token("b"))
+        let source = try tokens.makeSource()
+        var late = Script.status(401, body: Self.expired, after: 1)
+        let another: () -> Void = {
+            source.invalidate(generation: 1)
+            _ = source.get(until: .max, cancelSwitch: nil)
+        }
+        late.events.insert((0.5, .run(another)), at: 0)
+        let scene = try Scene([late, .status(200)], replayCodes: codes)
+        let result = try scene.perform(tokens: source)
+        #expect(result.status == 200 && result.records.count == 2)
+        #expect(tokens.calls == 2 && source.tokenAtHand()?.generation == 2)
+        #expect(scene.authorizations == ["Bearer a", "Bearer b"])
+    }
+
     @Test("F76, R1: a second 401 after the replay reaches the caller") func onlyOnce() throws {
         let tokens = Tokens(.token("a"), .token("b"), .token("c"))
         let scene = try Scene([.status(401, body: Self.expired)], replayCodes: ["token_expired"])

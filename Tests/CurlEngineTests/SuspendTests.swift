@@ -43,7 +43,7 @@ import Testing
     @Test("M6: a backoff rests while the machine sleeps") func backoff() throws {
         let scene = try Scene(.status(503), .status(200))
         let sleep = Sleep(scene.clock, seconds: Self.hour)
-        scene.engine.schedule(sleep, at: 1_000_000_000)
+        scene.engine.timers.set(sleep, due: 1_000_000_000)
         let result = try scene.perform()
         #expect(result.waits == [2])
         #expect(scene.clock.boottime.seconds == Self.hour + 2)
@@ -52,7 +52,7 @@ import Testing
     @Test("M6, B11: a deadline that passes while the machine sleeps lets no further attempt begin") func wait() throws {
         let scene = try Scene(.status(503), .status(200))
         let sleep = Sleep(scene.clock, seconds: Self.hour)
-        scene.engine.schedule(sleep, at: 1_000_000_000)
+        scene.engine.timers.set(sleep, due: 1_000_000_000)
         let result = try scene.perform { $0.deadline = 60_000 }
         #expect(result.ending == .deadline)
         #expect(scene.transport.begun.count == 1)

@@ -114,7 +114,7 @@ extension Scene {
     /// Triggers the switch at a moment of virtual time, whatever else is going on.
     fileprivate func cancelLater(_ cancel: CancelSwitch, after seconds: Double) throws -> CancelTimer {
         let timer = CancelTimer(cancel)
-        engine.schedule(timer, at: clock.monotonic.advanced(bySeconds: seconds).nanoseconds)
+        engine.timers.set(timer, due: clock.monotonic.advanced(bySeconds: seconds).nanoseconds)
         return timer
     }
 }

@@ -26,7 +26,9 @@ import Testing
             #expect(queue.takeDue(now: -1) === nil)
             var last = Int64.min
             while let entry = queue.takeDue(now: .max) {
-                #expect(entry.due >= last && !entry.isWaiting)
+                let count = queue.count
+                queue.remove(entry)
+                #expect(entry.due >= last && queue.count == count, "it stands in the queue no more")
                 #expect(expected.removeValue(forKey: ObjectIdentifier(entry)) == entry.due)
                 last = entry.due
             }

@@ -144,9 +144,9 @@ import Testing
             let clock = ManualClock()
             _ = machine.asked(by: 1, at: TokenMoment(clock))
             _ = machine.answered(1, "abc", life: 100, at: TokenMoment(clock))
-            for second in stride(from: 0.0, through: 99, by: 1) where machine.isFetching == false {
+            for second in stride(from: 0.0, through: 99, by: 1) where machine.fetch == nil {
                 _ = machine.read(at: TokenMoment(clock))
-                if machine.isFetching { moments.append(second) }
+                if machine.fetch != nil { moments.append(second) }
                 _ = clock.advance(bySeconds: 1)
             }
         }

@@ -125,7 +125,7 @@ import Testing
             scene.advance(2)
         }
         #expect(scene.woken.map(\.with) == ["fetch timed out after 3"])
-        #expect(!scene.machine.isFetching)
+        #expect(scene.machine.fetch == nil)
     }
 
     @Test("T9, F64: given 5 callers, who leaves is not woken, and the others are")
@@ -199,7 +199,7 @@ import Testing
         scene.machine.cleared()
         scene.answer("old")
         #expect(scene.woken.map(\.with) == ["old"])
-        #expect(scene.machine.current == nil && !scene.machine.isFetching)
+        #expect(scene.machine.current == nil && scene.machine.fetch == nil)
     }
 
     @Test("T8: given a clear and a call that fails, all share the attempt that follows") func clearThenRetry() {

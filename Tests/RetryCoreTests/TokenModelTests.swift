@@ -268,8 +268,8 @@ private final class TokenWalk {
     }
 
     private func checkState() {
-        check(waiting.isEmpty || machine.isFetching, "somebody waits for nothing")
-        check(!machine.isFetching || machine.nextTimer != nil, "a fetch may last for ever")
+        check(waiting.isEmpty || machine.fetch != nil, "somebody waits for nothing")
+        check(machine.fetch == nil || machine.nextTimer != nil, "a fetch may last for ever")
         if let current = machine.current, kept == nil {
             check(now >= 0 && current.token < 0, "a token is kept that was dropped")
         }

@@ -1,6 +1,6 @@
 """Where the library, the Python package and the fault server are, and what the tests share.
 
-pytest Tests/engine           # --long: the many rounds of what a race might upset
+pytest Tests/engine           # --long: the many rounds of what a race might upset, and a large file of 1 GiB
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from fault_server import FaultServer  # noqa: E402
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--long", action="store_true", help="run races a hundred times as often")
+    parser.addoption("--long", action="store_true", help="run races a hundred times as often, and a file of 1 GiB")
 
 
 @pytest.fixture

@@ -224,12 +224,13 @@ def test_f55_no_descriptor_is_left_open(server: FaultServer) -> None:
     eventually(lambda: len(os.listdir("/proc/self/fd")) <= before)
 
 
+@pytest.mark.parametrize("kind", ["http", "h2"])
 @pytest.mark.parametrize("method", ["PUT", "POST"])
 @pytest.mark.parametrize("size", [10, 3_000_000])
-def test_f57_nothing_is_lost_on_expect(server: FaultServer, client: Client, method: str, size: int) -> None:
+def test_f57_nothing_is_lost_on_expect(server: FaultServer, client: Client, method: str, size: int, kind: str) -> None:
     """Given a server that ignores `Expect: 100-continue`, then nobody waits for it: it is not asked."""
     id = server.new_id()
-    response = client.request(method, server.url("/echo", id=id, expect="ignore"), data=bytes(size))
+    response = client.request(method, server.url("/echo", id=id, expect="ignore", kind=kind), data=bytes(size))
     assert response.json()["body_length"] == size
     assert "expect" not in [name.lower() for name, _ in server.seen(id)[0]["headers"]]
 

@@ -89,6 +89,33 @@ def test_m5_more_sleeping_look_ups_than_are_allowed_at_once(server: FaultServer,
     assert float(output[2]) < 3
 
 
+@pytest.mark.parametrize(("maximum", "ending"), [(1, "DeadlineError"), (2, "ResolveError")])
+def test_max_lookups(server: FaultServer, slow_lookups: str, maximum: int, ending: str) -> None:
+    """M5. Given a look-up that sleeps: with 1, another name is not looked up, and with 2 it is.
+
+    What needs no look-up goes past both.
+    """
+    program = """
+    url, maximum, events = sys.argv[1], int(sys.argv[2]), []
+    begun = threading.Event()
+    def on_event(event):
+        if event.kind is EventKind.ATTEMPT_BEGAN:
+            begun.set()
+    client = Client(once, max_lookups=maximum, on_event=on_event)
+    sleeping = client.submit("GET", "http://never.sleeps.test/")
+    assert begun.wait(30)
+    try:
+        client.get("http://other.unknown.test/", deadline=2 if maximum == 1 else 60)
+    except BoxRetryError as error:
+        print(type(error).__name__)
+    print(client.get(url).status)
+    sleeping.cancel()
+    client.close()
+    """
+    url = server.url("/seq/200", id=server.new_id(), quiet="")
+    assert run(program, url, maximum, LD_PRELOAD=slow_lookups) == f"{ending}\n200\n"
+
+
 def test_a_name_that_does_not_exist() -> None:
     """Names under .invalid never do (RFC 6761)."""
     with Client(once()) as client, pytest.raises(ResolveError) as raised:

@@ -47,6 +47,24 @@ def test_b6_f24_retry_randomization_factor(server: FaultServer, factor: float) -
     assert (drawn[0] == drawn[1]) is (factor == 0)
 
 
+def test_f24_two_clients_never_wait_alike(server: FaultServer) -> None:
+    """B6. Given a thousand waits of each: many different values, in two sequences that differ."""
+    url = f"http://127.0.0.1:{server.ports['refused']}/"
+    drawn: list[list[float]] = []
+    for _ in range(2):
+        with Client(RetryStrategy(retry_base_interval=1e-6, max_retries_on_exception=1)) as client:
+            calls = [client.submit("GET", url) for _ in range(1_000)]
+            drawn.append([])
+            for call in calls:
+                with pytest.raises(ConnectError) as raised:
+                    call.response()
+                drawn[-1].append(raised.value.attempts[0].delay)
+    assert all(1e-6 <= wait <= 3e-6 for each in drawn for wait in each)
+    assert min(len(set(each)) for each in drawn) > 990
+    assert sum(one == other for one, other in zip(*drawn)) < 10
+    assert [sum(wait >= 2e-6 for wait in each) in range(400, 600) for each in drawn] == [True, True]
+
+
 @pytest.mark.parametrize(("cap", "expected"), [(0, [0.002, 0.004, 0.008]), (0.003, [0.002, 0.003, 0.003])])
 def test_b11_backoff_cap(server: FaultServer, cap: float, expected: list[float]) -> None:
     with Client(quick(backoff_cap=cap)) as client:

@@ -19,7 +19,7 @@ from boxretry import (
     TokenProviderError,
     TokenSource,
 )
-from calls import Background
+from calls import Background, once
 from fault_server import FaultServer
 
 EXPIRED = json.dumps({"code": "token_expired"})
@@ -89,6 +89,65 @@ def test_r1_a_token_that_has_expired_is_replayed(server: FaultServer) -> None:
     assert (response.status, response.token_error) == (200, None)
     assert [attempt.reason for attempt in response.attempts] == [Reason.TOKEN_EXPIRED, Reason.SUCCESS]
     assert authorizations(server, id) == ["Bearer t1", "Bearer t2"]
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_r1_replay_codes_of_one_s_own(server: FaultServer, method: str) -> None:
+    """With no retry strategy: the codes that were given are replayed, and no others; case matters."""
+    for code, is_replayed in (("stale", True), ("worn", True), ("STALE", False), ("token_expired", False)):
+        provider, id = Provider(), server.new_id()
+        url = server.url("/seq/401,200", {"401.body": json.dumps({"code": code}), "id": id})
+        with (
+            TokenSource(provider) as source,
+            Client(once(), token_source=source, replay_codes=["stale", "worn"]) as client,
+        ):
+            response = client.request(method, url, data=b"x")
+        assert [attempt.status for attempt in response.attempts] == ([401, 200] if is_replayed else [401])
+        assert authorizations(server, id) == (["Bearer t1", "Bearer t2"] if is_replayed else ["Bearer t1"])
+        assert provider.calls == len(response.attempts)
+
+
+def test_r1_b8_in_a_mix_the_replay_comes_first_and_once(server: FaultServer) -> None:
+    provider, id = Provider(), server.new_id()
+    url = server.url("/seq/401*3,200", {"401.body": EXPIRED, "id": id})
+    with (
+        TokenSource(provider) as source,
+        Client(quick(), token_source=source, replay_codes=["token_expired"]) as client,
+    ):
+        response = client.get(url)
+    assert [attempt.reason for attempt in response.attempts] == [
+        Reason.TOKEN_EXPIRED,
+        Reason.UNAUTHORIZED,
+        Reason.UNAUTHORIZED,
+        Reason.SUCCESS,
+    ]
+    assert [attempt.delay > 0 for attempt in response.attempts] == [False, True, True, False]
+    assert authorizations(server, id) == [f"Bearer t{number}" for number in (1, 2, 3, 4)]
+
+
+def test_a_request_s_token_source_wins(server: FaultServer) -> None:
+    """And it is the one whose token a 401 drops."""
+    id = server.new_id()
+    mine = Provider()
+    with (
+        FixedToken("theirs") as theirs,
+        TokenSource(mine) as source,
+        Client(quick(), token_source=theirs) as client,
+    ):
+        assert client.get(server.url("/auth", accept="t2", id=id), token_source=source).status == 200
+        assert client.get(server.url("/seq/200", id=id)).status == 200
+        assert theirs.get().value == "theirs"
+    assert authorizations(server, id) == ["Bearer t1", "Bearer t2", "Bearer theirs"]
+
+
+@pytest.mark.parametrize("authorization", [True, False])
+def test_authorization_on_and_off(server: FaultServer, authorization: bool) -> None:
+    """OFF: no token is got or sent, and a 401 says nothing of it."""
+    provider, id = Provider(), server.new_id()
+    with TokenSource(provider) as source, Client(quick(), token_source=source) as client:
+        response = client.get(server.url("/auth", accept="t2", id=id), authorization=authorization)
+    expected = (200, 2, ["Bearer t1", "Bearer t2"]) if authorization else (401, 0, [""])
+    assert (response.status, provider.calls, authorizations(server, id)) == expected
 
 
 def test_r4_without_another_token_the_401_is_the_response(server: FaultServer) -> None:

@@ -17,6 +17,7 @@ from boxretry import (
     EventKind,
     Preset,
     TokenProviderError,
+    TokenRetryPolicy,
     TokenSource,
 )
 from calls import quick
@@ -175,6 +176,24 @@ def test_t3_t7_a_thousand_waiting_calls_share_a_failure_and_the_next_call_starts
         assert isinstance(end_of(client.submit("GET", server.url("/seq/200", id=id))), ClientTokenProviderFailedError)
         assert gate.calls == 2
     assert server.seen(id) == []
+
+
+def test_f61_a_thousand_waiting_calls_share_a_series_of_attempts_and_its_error(server: FaultServer) -> None:
+    """T3, T5: given failures that are retried, until the policy says that it is enough."""
+    waiting, id = Waiting(1000), server.new_id()
+    gate = Gate(TokenProviderError("try again", retryable=True))
+    policy = TokenRetryPolicy(maximum_attempts=3, initial_delay=0)
+    with (
+        TokenSource(gate, policy=policy) as source,
+        Client(quick(), token_source=source, on_event=waiting) as client,
+    ):
+        calls = [client.submit("GET", server.url("/seq/200", id=id)) for _ in range(1000)]
+        waiting.wait()
+        gate.go_on.set()
+        ends = [end_of(call) for call in calls]
+    assert {(type(end), str(end)) for end in ends} == {(ClientTokenProviderFailedError, str(ends[0]))}
+    assert "(calls: 3)" in str(ends[0])
+    assert (gate.calls, server.seen(id)) == (3, [])
 
 
 @pytest.mark.parametrize("preset", Preset)

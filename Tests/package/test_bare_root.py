@@ -15,8 +15,6 @@ from paths import PACKAGES, ROOT, VERSION
 
 pytestmark = pytest.mark.long
 
-FETCHED = "/srv/fetched"
-
 
 @pytest.fixture(scope="module", params=["bookworm", "trixie"])
 def root(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BareRoot]:

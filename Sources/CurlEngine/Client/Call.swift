@@ -208,6 +208,12 @@ public final class Call: TimerEntry {
 
     var bodyCanBeSentAgain: Bool { request.source?.canBeSentAgain ?? true }
 
+    /// How much of the attempt's request has left this machine. What was sent before a redirect or a reconnect counts:
+    /// the server may have acted on it, though nothing was sent after it (B12).
+    func requestSent(_ transfer: Transfer) -> RequestSent {
+        transfer.sendings == 0 && redirectsInAttempt == 0 && reconnects == 0 ? .nothing : .some
+    }
+
     override func fire(now: Int64) {
         engine.timerFired(self, now: now)
     }
@@ -231,6 +237,8 @@ public struct AttemptRecord {
     /// 0 if the attempt ended in a response.
     public var exceptionNumber: Int32
     public var redirects: Int32
+    /// Over all of its sendings (B12).
+    public var requestSent: RequestSent
     /// Bytes that a resumed download had before.
     public var resumedFrom: Int64
     /// How its last sending went.

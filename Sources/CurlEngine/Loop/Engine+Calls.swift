@@ -38,7 +38,6 @@ extension Engine {
 
     /// The strategy is asked; on the pool, if foreign code will answer.
     private func decide(_ call: Call) {
-        guard let transfer = call.transfer else { return }
         if let early = call.early, !call.outcome.isNetworkException {
             call.early = nil
             call.decision = early.decision
@@ -49,7 +48,6 @@ extension Engine {
             call.retryLoop = early.before
             call.early = nil
         }
-        call.outcome.requestSent = transfer.requestSent
         guard call.strategy.callsBack else {
             call.decision = charged(nextDecision(call), call)
             return decided(call)
@@ -70,7 +68,6 @@ extension Engine {
     func askEarly(_ call: Call, _ transfer: Transfer) -> EarlyAnswer {
         guard call.keepHead(transfer) else { return .fail(.outOfMemory) }
         makeOutcome(call, transfer, cause: .none)
-        call.outcome.requestSent = transfer.requestSent
         let before = call.retryLoop
         guard call.strategy.callsBack else {
             let decision = charged(nextDecision(call), call)
@@ -161,11 +158,6 @@ extension Engine {
             EngineEvent(
                 kind: kind, call: call, at: now - call.startedAt,
                 attemptNumber: call.attemptNumber - (isRunning ? 0 : 1), record: record, ending: ending))
-    }
-
-    /// For whoever holds the loop, or before anybody does.
-    func schedule(_ entry: TimerEntry, at time: Int64) {
-        timers.set(entry, due: time)
     }
 
     func timerFired(_ call: Call, now: Int64) {
@@ -413,9 +405,9 @@ extension Engine {
         }
         record.curlCode = code
         call.records.append(record)
-        call.reconnects = 0
         if cause != .none, transfer.place == .sink, let sink = call.sink { call.download?.brokeOff(at: sink.length) }
         makeOutcome(call, transfer, cause: cause)
+        call.reconnects = 0
         guard result == .replay else { return }
         call.records[call.records.count - 1].decision = call.decision
         tell(.attemptEnded, call, call.records.last)
@@ -427,6 +419,7 @@ extension Engine {
         call.outcome = cause == .none ? Outcome(status: transfer.status) : Outcome(exception: cause)
         // A response that broke off has headers, too.
         if transfer.isHeadWhole { call.outcome.headers = call.received.head.list }
+        call.outcome.requestSent = call.requestSent(transfer)
         call.outcome.isRequestUnsafe = call.request.isUnsafe
         call.outcome.request = UnsafeRawPointer(call.request.description)
         call.outcome.isBodyReplayable = call.bodyCanBeSentAgain
@@ -446,7 +439,7 @@ extension Engine {
             status: 0, cause: .none, decision: nil, startedAt: call.attemptStartedAt - call.startedAt,
             endedAt: time - call.startedAt, reconnects: call.reconnects, curlCode: 0,
             number: call.attemptNumber, exceptionNumber: 0, redirects: call.redirectsInAttempt,
-            resumedFrom: transfer.resumedFrom, report: transfer.report)
+            requestSent: call.requestSent(transfer), resumedFrom: transfer.resumedFrom, report: transfer.report)
     }
 
     /// The transfer's look-up is over, or it found a connection that there was.

@@ -5,8 +5,6 @@ public class TimerEntry {
     /// Where it stands in the heap; -1 if it does not.
     fileprivate var index = -1
 
-    final var isWaiting: Bool { index >= 0 }
-
     /// The time has come. The entry stands in no queue any more, and may be put into one again.
     func fire(now: Int64) {}
 }

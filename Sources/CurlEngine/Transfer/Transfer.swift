@@ -141,8 +141,6 @@ final class Transfer {
         return attempt
     }
 
-    var requestSent: RequestSent { sendings == 0 ? .nothing : .some }
-
     /// All of the request is on its way.
     var hasSentAll: Bool {
         guard let easy, shim_easy_head_sent(easy) > 0 else { return false }

@@ -43,14 +43,14 @@ public struct TokenMachine<Token, Waiter> {
     private let settings: TokenSettings
     private var random: SplitMix64
     private var held: Held?
-    private var fetch: Fetch?
+    private(set) var fetch: Fetch?
     private var lastGeneration: UInt64 = 0
     private var lastCall: UInt64 = 0
     private var lastTicket: UInt64 = 0
     private var isClosed = false
 
     /// All that is done to get one token.
-    private struct Fetch {
+    struct Fetch {
         var state: State
         /// Calls of the provider, the one under way included.
         var attempts: Int32
@@ -87,8 +87,6 @@ public struct TokenMachine<Token, Waiter> {
 
     /// The token that is kept, usable or not.
     public var current: Held? { held }
-
-    public var isFetching: Bool { fetch != nil }
 
     /// Until when, on CLOCK_BOOTTIME, the token that is kept may be given out without more ado, the wall clock apart.
     public var readableUntil: Instant {

@@ -36,6 +36,7 @@ from boxretry import (
     InvalidArgumentError,
     NetworkError,
     Reason,
+    RequestSent,
     ResourceTimeoutError,
     Response,
     ResponseHeaders,
@@ -250,6 +251,7 @@ def test_a_response_has_all_its_parts(server: Server, client: Client) -> None:
         connect_ms=first.connect_ms,
         tls_ms=0.0,
         first_byte_ms=first.first_byte_ms,
+        request_sent=RequestSent.SOME,
     )
     assert first.bytes_received > 0
     times = [first.lookup_ms, first.connect_ms, first.first_byte_ms, first.ended_ms - first.started_ms]

@@ -27,7 +27,7 @@ from boxretry import (
     TokenRetryPolicy,
     TokenSource,
     WaitTimeoutError,
-    _token_calls,
+    _abi,
 )
 from boxretry._token_calls import TokenWait
 
@@ -93,12 +93,22 @@ class Gate:
         return self.answer
 
 
-def stand_in_line(count: int) -> None:
-    """Until so many wait for a token."""
-    end = time.monotonic() + PATIENCE
-    while len(_token_calls._waits) < count:
-        assert time.monotonic() < end
-        time.sleep(0.001)
+@pytest.fixture
+def stand_in_line(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Waits until so many more have asked a source, and stand in its line."""
+    ask, asked = _abi.boxretry_token_source_get_async, threading.Semaphore(0)
+
+    def ask_and_tell(*arguments: Any) -> int:
+        status: int = ask(*arguments)
+        asked.release()
+        return status
+
+    def wait(count: int) -> None:
+        for _ in range(count):
+            assert asked.acquire(timeout=PATIENCE)
+
+    monkeypatch.setattr(_abi, "boxretry_token_source_get_async", ask_and_tell)
+    return wait
 
 
 # One call for all
@@ -137,7 +147,7 @@ def test_f60_who_came_first_is_woken_first(monkeypatch: pytest.MonkeyPatch) -> N
     assert told == waits
 
 
-def test_f61_callers_share_the_failure() -> None:
+def test_f61_callers_share_the_failure(stand_in_line: Callable[[int], None]) -> None:
     """T3: given a provider that fails for good, one series of attempts, and the same error for all."""
     gate = Gate(TokenProviderError("no such user"))
     with TokenSource(gate) as source:
@@ -158,6 +168,29 @@ def test_t7_a_failure_is_not_kept() -> None:
         with pytest.raises(ClientTokenProviderFailedError):
             source.get()
         assert source.get().value == "token"
+
+
+def test_two_sources_never_block_each_other() -> None:
+    """Given 20 sources whose providers do not come back, whatever is done with another one is done."""
+    gate = Gate()
+    slow = [TokenSource(gate) for _ in range(20)]
+    waiting = [in_background(source.get) for source in slow]
+    end = time.monotonic() + PATIENCE
+    while gate.calls < len(slow):
+        assert time.monotonic() < end
+        time.sleep(0.001)
+    with TokenSource(Provider(("one", 3600), ("two", 3600), TokenProviderError("no more"))) as source:
+        assert source.get(timeout=PATIENCE).value == "one"
+        source.invalidate("one")
+        assert source.get(timeout=PATIENCE).value == "two"
+        source.clear()
+        with pytest.raises(ClientTokenProviderFailedError, match="no more"):
+            source.get(timeout=PATIENCE)
+    assert not gate.opened.is_set()
+    gate.opened.set()
+    assert {wait().value for wait in waiting} == {"token"}
+    for each in slow:
+        each.close()
 
 
 # Retries, in virtual time
@@ -384,7 +417,7 @@ def test_f63_a_late_rejection_drops_nothing() -> None:
     assert provider.calls == 2
 
 
-def test_f78_what_a_fetch_brings_after_a_clear_is_not_kept() -> None:
+def test_f78_what_a_fetch_brings_after_a_clear_is_not_kept(stand_in_line: Callable[[int], None]) -> None:
     """T8: who waited before gets it; who asks later gets the next one."""
     gate = Gate(("old", 3600))
     answers = Provider(gate, ("new", 3600))
@@ -445,7 +478,30 @@ def test_f65_a_cancel_does_not_wait_for_the_provider() -> None:
         gate.opened.set()
 
 
-def test_t10_close_ends_the_waits_and_does_not_wait_for_the_provider() -> None:
+def test_f65_a_cancel_comes_in_time(stand_in_line: Callable[[int], None]) -> None:
+    """T9: the best of some rounds, since the machine may be busy: within 50 ms."""
+    late = []
+    for _ in range(10):
+        gate = Gate()
+        with TokenSource(gate) as source, CancelSwitch() as switch:
+
+            def get() -> float:
+                with pytest.raises(CancelledError):
+                    source.get(cancel=switch)
+                return time.monotonic()
+
+            waiting = in_background(get)
+            assert gate.entered.wait(PATIENCE)
+            stand_in_line(1)
+            triggered = time.monotonic()
+            switch.trigger()
+            late.append(waiting() - triggered)
+            assert not gate.opened.is_set()
+            gate.opened.set()
+    assert min(late) < 0.05
+
+
+def test_t10_close_ends_the_waits_and_does_not_wait_for_the_provider(stand_in_line: Callable[[int], None]) -> None:
     gate = Gate()
     source = TokenSource(gate)
     waiting = [in_background(source.get) for _ in range(5)]

@@ -454,6 +454,8 @@ class Attempt(Structure):
         ("connect_ms", c_double),
         ("tls_ms", c_double),
         ("first_byte_ms", c_double),
+        ("request_sent", c_int32),
+        ("reserved_2", c_int32),
     )
 
 

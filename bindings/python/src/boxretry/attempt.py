@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _abi
 from ._arguments import decoded, new
-from .enums import Action, Cause, DelaySource, Reason
+from .enums import Action, Cause, DelaySource, Reason, RequestSent
 from .errors import check
 
 
@@ -57,6 +57,8 @@ class Attempt:
     tls_ms: float | None
     #: Until the first byte of the response.
     first_byte_ms: float | None
+    #: NOTHING or SOME, over all of the attempt's sendings (B12).
+    request_sent: RequestSent
 
     @property
     def retry(self) -> bool:
@@ -110,6 +112,7 @@ def _attempt_from_struct(struct: Any) -> Attempt:
         connect_ms=_known(struct.connect_ms),
         tls_ms=_known(struct.tls_ms),
         first_byte_ms=_known(struct.first_byte_ms),
+        request_sent=RequestSent(struct.request_sent),
     )
 
 
