@@ -14,12 +14,12 @@ from ._async_calls import AsyncCall
 from ._pieces import Cutter, Pieces
 from .client import Client
 from .errors import ClosedError
-from .response import Response, ResponseHeaders
-from .response_head import ResponseHead
+from .response import Response
+from .response_head import HasHead, ResponseHead
 from .stream import cutter_of, head_of_response, refuse_other_places
 
 
-class AsyncStream:
+class AsyncStream(HasHead):
     """Made by `AsyncClient.stream()`. Entering it sends the request, and waits for the head of the response.
 
     All that `Stream` says holds here. Leaving it early cancels the call, and so does cancelling the task. One task at a
@@ -87,26 +87,6 @@ class AsyncStream:
         if not call.future.done():
             raise ClosedError("AsyncStream: is closed")
         return await call.response()
-
-    @property
-    def status(self) -> int:
-        """100 to 999."""
-        return self._head().status
-
-    @property
-    def headers(self) -> ResponseHeaders:
-        """The header lines."""
-        return self._head().headers
-
-    @property
-    def url(self) -> str:
-        """The URL that was fetched: the last one, if there were redirects."""
-        return self._head().url
-
-    @property
-    def http_version(self) -> int:
-        """10, 11, 20."""
-        return self._head().http_version
 
     def _head(self) -> ResponseHead:
         if self._response_head is None:

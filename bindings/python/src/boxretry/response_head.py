@@ -22,6 +22,33 @@ class ResponseHead:
     headers: ResponseHeaders
 
 
+class HasHead:
+    """What the streams tell of a response from the beginning."""
+
+    def _head(self) -> ResponseHead:
+        raise NotImplementedError
+
+    @property
+    def status(self) -> int:
+        """100 to 999. Does not wait, as all up to `http_version`."""
+        return self._head().status
+
+    @property
+    def headers(self) -> ResponseHeaders:
+        """The header lines."""
+        return self._head().headers
+
+    @property
+    def url(self) -> str:
+        """The URL that was fetched: the last one, if there were redirects."""
+        return self._head().url
+
+    @property
+    def http_version(self) -> int:
+        """10, 11, 20."""
+        return self._head().http_version
+
+
 def head_from_struct(struct: Any) -> ResponseHead:
     """What a sink is told."""
     lines = struct.headers[: struct.header_count] if struct.header_count else []

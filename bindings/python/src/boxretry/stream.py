@@ -13,11 +13,11 @@ from ._pieces import Cutter, Pieces
 from ._sending import Sending
 from .call import Call
 from .errors import ClosedError, InvalidArgumentError, refuse_in_callback
-from .response import Response, ResponseHeaders
-from .response_head import ResponseHead
+from .response import Response
+from .response_head import HasHead, ResponseHead
 
 
-class Stream:
+class Stream(HasHead):
     """Made by `Client.stream()`. Entering it sends the request, and waits for the head of the response.
 
     However slow the reader is, no more than about 1 MiB waits for him. Leaving it early cancels the call. A delivery
@@ -88,26 +88,6 @@ class Stream:
         Its `content` is empty, unless it is another response than a 2xx.
         """
         return self._open().response()
-
-    @property
-    def status(self) -> int:
-        """100 to 999. Does not wait, as all up to `http_version`."""
-        return self._head().status
-
-    @property
-    def headers(self) -> ResponseHeaders:
-        """The header lines."""
-        return self._head().headers
-
-    @property
-    def url(self) -> str:
-        """The URL that was fetched: the last one, if there were redirects."""
-        return self._head().url
-
-    @property
-    def http_version(self) -> int:
-        """10, 11, 20."""
-        return self._head().http_version
 
     def _head(self) -> ResponseHead:
         call = self._open()
