@@ -84,7 +84,10 @@ def retries(rounds: int = 5) -> str:
 
 
 def streams(rounds: int = 5) -> str:
-    """100 requests at once over one connection: HTTP/2 over TLS."""
+    """100 requests at once over one connection: HTTP/2 over TLS.
+
+    The goals of many at once: CPU 1.05, requests/s 0.97.
+    """
     load = Load(20_000, 100)
     with nginx() as server:
         costs = measured(load, rounds, f"{server.https}/", f"ca={server.ca}")
