@@ -10,6 +10,7 @@ import io
 import json
 import math
 import pickle
+import pydoc
 import re
 import threading
 import weakref
@@ -46,6 +47,7 @@ from boxretry import (
     errors,
 )
 from boxretry._sending import Sending
+from boxretry.aio import AsyncClient
 from boxretry.enums import Error
 from boxretry.options import ClientSettings, RequestArguments
 
@@ -100,6 +102,45 @@ def test_data_is_the_body(server: Server, client: Client, data: Any, body: bytes
     assert "content-type" not in {name.lower() for name, _ in seen["headers"]}
 
 
+FORM = "application/x-www-form-urlencoded"
+
+
+@pytest.mark.parametrize(
+    ("data", "body"),
+    [
+        ({"name": "ü &", "count": 5, "part": 0.5}, b"name=%C3%BC+%26&count=5&part=0.5"),
+        ([("a", "1"), ("a", b"\xff")], b"a=1&a=%FF"),
+        ({"a": ["1", None, 2], "b": None}, b"a=1&a=2"),
+    ],
+)
+def test_a_mapping_or_a_list_of_pairs_is_a_form(server: Server, client: Client, data: Any, body: bytes) -> None:
+    seen = echo(server, client, data=data)
+    assert seen["body_start"].encode() == body
+    assert ["Content-Type", FORM] in seen["headers"]
+
+
+def test_a_form_with_a_type_of_its_own(server: Server, client: Client) -> None:
+    seen = echo(server, client, data={"a": "b"}, headers={"content-type": FORM + "; charset=utf-8"})
+    assert [value for name, value in seen["headers"] if name.lower() == "content-type"] == [FORM + "; charset=utf-8"]
+
+
+def test_a_form_without_fields_is_no_body(server: Server, client: Client) -> None:
+    seen = echo(server, client, data={})
+    assert seen["body_start"] == ""
+    assert "content-type" not in {name.lower() for name, _ in seen["headers"]}
+
+
+def test_a_list_of_pieces_is_no_form(server: Server, client: Client) -> None:
+    assert echo(server, client, data=["ab", b"cd"])["body_start"] == "abcd"
+
+
+def test_fields_beside_files_are_as_in_a_form(server: Server, client: Client) -> None:
+    fields = {"count": 5, "tags": ["x", b"y", None], "none": None}
+    body = echo(server, client, data=fields, files={"file": b"content"})["body_start"]
+    parts = re.findall(r'name="(\w+)"[^\r]*\r\n(?:[^\r]+\r\n)*\r\n(\w*)\r\n', body)
+    assert parts == [("count", "5"), ("tags", "x"), ("tags", "y"), ("file", "content")]
+
+
 def test_json_is_the_body(server: Server, client: Client) -> None:
     value = {"name": "ü", "list": [1, None, True]}
     seen = echo(server, client, json=value)
@@ -119,6 +160,7 @@ def test_json_with_a_type_of_its_own(server: Server, client: Client) -> None:
         ("/a", {"x": "1 &", "y": ["2", "ü"]}, "/a?x=1+%26&y=2&y=%C3%BC"),
         ("/a?b", [("x", 1), ("x", 2)], "/a?b&x=1&x=2"),
         ("/a#part", {"x": 1}, "/a?x=1"),
+        ("/a", {"x": None, "y": [1, None]}, "/a?y=1"),
         ("/a", {}, "/a"),
         (b"/a", {"x": 1}, "/a?x=1"),
     ],
@@ -139,7 +181,7 @@ def test_params_stand_behind_the_question_mark(
     [
         ({"data": "x", "json": 1}, "data, json"),
         ({"data": 5}, "data"),
-        ({"data": {"a": "b"}}, "data"),
+        ({"params": "a=b"}, "params: must be a mapping"),
         ({"data": io.StringIO("x")}, "binary"),
         ({"files": {}, "json": 1}, "json"),
         ({"files": {"a": ("b",)}}, "files"),
@@ -152,18 +194,29 @@ def test_params_stand_behind_the_question_mark(
         ({"idempotency_key": 5}, "idempotency_key"),
         ({"follow_redirects": 5}, "follow_redirects"),
         ({"compression": "gzip"}, "compression"),
-        ({"http_version": "2"}, "http_version"),
+        ({"http_version": "2"}, "http_version.*HTTPVersion.HTTP_2"),
+        ({"retry_safety": "safe"}, "retry_safety.*RetrySafety.SAFE"),
+        ({"resume": True}, "resume: is only for to_file"),
         ({"max_redirects": "2"}, "max_redirects"),
-        ({"timeout": 5}, "timeout"),
+        ({"timeout": 5}, r"timeout: .*Timeout\(5000\).*deadline"),
         ({"strategy": 5}, "strategy"),
         ({"strategy": Client}, "strategy"),
         ({"cancel": threading.Event()}, "cancel"),
         ({"deadline": "5"}, "deadline"),
         ({"headers": {"X": 5}}, "headers"),
+        ({"headers": "A: b"}, "headers: must be a mapping, or pairs"),
+        ({"headers": ["A: b"]}, "headers: must be a mapping, or pairs"),
+        ({"headers": 5}, "headers: must be a mapping, or pairs"),
         ({"body_limit": 1.5}, "body_limit"),
-        ({"timeout": Timeout(1.5)}, "timeout_interval_for_request_ms"),  # type: ignore[arg-type]
         ({"json": {1, 2}}, "set"),
-        ({"wrong": 1}, "wrong"),
+        ({"wrong": 1}, r"Client\.request\(\) has no argument 'wrong': see help\(boxretry\.Client\.request\)"),
+        ({"header": {}}, "'header': did you mean headers"),
+        ({"auth": ("a", "b")}, "'auth': .*token_source.*Authorization"),
+        ({"verify": False}, "'verify': ca_file"),
+        ({"cookies": {}}, "'cookies': .*Cookie"),
+        ({"allow_redirects": False}, "'allow_redirects': follow_redirects"),
+        ({"stream": True}, r"'stream': Client\.stream\(\)"),
+        ({"ca_file": "x"}, r"'ca_file': it is an argument of Client\(\)"),
         ({"url": None}, "url"),
         ({"method": 5}, "method"),
     ],
@@ -180,6 +233,11 @@ def test_arguments_of_the_wrong_type(client: Client, arguments: dict[str, Any], 
     [
         ({"strategy": 5}, "strategy"),
         ({"timeout": 60}, "timeout"),
+        ({"preset": "january"}, "preset: must be one of Preset.BOX, Preset.JANUARY, not str"),
+        ({"verify": False}, r"Client\(\) has no argument 'verify': ca_file"),
+        ({"strateg": None}, "'strateg'"),
+        ({"user_agents": "x"}, "'user_agents': did you mean user_agent"),
+        ({"headers": {}}, r"'headers': it is an argument of Client\.request\(\)"),
         ({"user_agent": 5}, "user_agent"),
         ({"ca_file": 5}, "ca_file"),
         ({"proxy": None}, "proxy"),
@@ -309,7 +367,7 @@ def test_what_a_call_ends_with_has_its_class(server: Server, client: Client) -> 
     refused = f"http://127.0.0.1:{server.ports['refused']}/"
     once = RetryStrategy(max_retries_on_exception=0)
     cases: list[tuple[type[BoxRetryError], set[type], str, dict[str, Any]]] = [
-        (ConnectError, {NetworkError}, refused, {}),
+        (ConnectError, {NetworkError, ConnectionError}, refused, {}),
         (IdleTimeoutError, {NetworkError, TimeoutError}, stall, {"timeout": Timeout(50)}),
         (ResourceTimeoutError, {NetworkError, TimeoutError}, stall, {"timeout": Timeout(None, 50)}),
         (DeadlineError, {TimeoutError}, stall, {"deadline": 0.05}),
@@ -317,7 +375,9 @@ def test_what_a_call_ends_with_has_its_class(server: Server, client: Client) -> 
     for kind, kinds, url, arguments in cases:
         with pytest.raises(kind) as raised:
             client.get(url, strategy=once, **arguments)
-        assert {each for each in (NetworkError, TimeoutError) if isinstance(raised.value, each)} == kinds
+        assert {
+            each for each in (NetworkError, TimeoutError, ConnectionError) if isinstance(raised.value, each)
+        } == kinds
         assert raised.value.error.name.lower() == raised.value.name
         assert raised.value.response is None
         assert kind is DeadlineError or len(raised.value.attempts) == 1
@@ -554,3 +614,30 @@ def test_what_type_checkers_are_told_is_what_can_be_said() -> None:
 
     assert set(RequestArguments.__annotations__) == keywords(Sending.__init__)
     assert set(ClientSettings.__annotations__) == keywords(Client.__init__)
+
+
+@pytest.mark.parametrize(
+    "name", ["request", "submit", "stream", "get", "post", "put", "patch", "delete", "head", "options"]
+)
+def test_help_shows_the_arguments_of_a_request(name: str) -> None:
+    shown = set(inspect.signature(getattr(Client, name)).parameters)
+    assert shown - {"self", "method", "url"} == set(RequestArguments.__annotations__)
+    if name != "submit":
+        assert (
+            inspect.signature(getattr(AsyncClient, name)).parameters
+            == inspect.signature(getattr(Client, name)).parameters
+        )
+    assert "deadline" in pydoc.render_doc(getattr(Client, name))
+
+
+@pytest.mark.parametrize("milliseconds", [-1, 0])
+def test_a_timeout_is_at_least_a_millisecond(milliseconds: int) -> None:
+    with pytest.raises(InvalidArgumentError, match=r"timeout_interval_for_request_ms: .*1 millisecond or more"):
+        Timeout(milliseconds)
+    with pytest.raises(InvalidArgumentError, match=r"timeout_interval_for_resource_ms: .*1 millisecond or more"):
+        Timeout(None, milliseconds)
+
+
+def test_a_timeout_is_in_whole_milliseconds() -> None:
+    with pytest.raises(TypeError, match=r"timeout_interval_for_request_ms: .*milliseconds, not float"):
+        Timeout(0.5)  # type: ignore[arg-type]

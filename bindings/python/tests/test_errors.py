@@ -12,6 +12,7 @@ import boxretry
 from boxretry import (
     BoxRetryError,
     ClosedError,
+    ConnectError,
     EndedError,
     InvalidArgumentError,
     ManualClock,
@@ -55,7 +56,12 @@ def test_every_class_is_a_box_retry_error(kind: type[BoxRetryError]) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "built_in"),
-    [(InvalidArgumentError, ValueError), (OutOfMemoryError, MemoryError), (WaitTimeoutError, TimeoutError)],
+    [
+        (InvalidArgumentError, ValueError),
+        (OutOfMemoryError, MemoryError),
+        (WaitTimeoutError, TimeoutError),
+        (ConnectError, ConnectionError),
+    ],
 )
 def test_some_are_what_python_has_for_it_too(kind: type[Exception], built_in: type[Exception]) -> None:
     assert issubclass(kind, built_in)
@@ -67,6 +73,12 @@ def test_an_error_that_a_newer_library_may_have_is_a_box_retry_error() -> None:
         errors.check(1000)
     assert type(raised.value) is BoxRetryError
     assert (raised.value.error, raised.value.name) == (1000, "unknown")
+
+
+@pytest.mark.parametrize("kind", errors.CLASSES.values())
+def test_every_class_survives_pickling(kind: type[BoxRetryError]) -> None:
+    error = pickle.loads(pickle.dumps(kind("why")))
+    assert (type(error), str(error), error.detail, error.attempts) == (kind, "why", "why", [])
 
 
 def test_an_error_survives_pickling() -> None:

@@ -481,3 +481,30 @@ def test_a_client_works_in_a_child_of_fork(server: Server) -> None:
 
         in_child(work)
         assert client.get(url).status_code == 200
+
+
+@pytest.mark.parametrize("transport", [RetryTransport, AsyncRetryTransport])
+def test_a_setting_that_there_is_not_is_refused_at_once(transport: Any) -> None:
+    with pytest.raises(TypeError, match=r"Client\(\) has no argument 'retries': strategy="):
+        transport(retries=3)
+
+
+def test_the_strategy_may_be_the_first_argument() -> None:
+    transport = RetryTransport(RetryStrategy(max_attempts=2, retry_base_interval=0))
+    with ScriptedServer([503]) as server, httpx.Client(transport=transport) as client:
+        assert client.get(server.url).status_code == 503
+    assert len(server.requests) == 2
+
+
+async def _of_an_async_transport(url: str) -> int:
+    transport = AsyncRetryTransport(RetryStrategy(max_attempts=2, retry_base_interval=0))
+    async with httpx.AsyncClient(transport=transport) as client:
+        response = await client.get(url)
+    status: int = response.status_code
+    return status
+
+
+def test_so_may_that_of_an_asynchronous_transport() -> None:
+    with ScriptedServer([503]) as server:
+        assert asyncio.run(_of_an_async_transport(server.url)) == 503
+    assert len(server.requests) == 2

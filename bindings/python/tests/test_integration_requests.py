@@ -504,9 +504,10 @@ def test_what_is_not_supported_is_refused(our_session: Session, tls_server: Serv
     ):
         with pytest.raises(requests.RequestException, match=f"{name}: .* not supported"):
             our_session.get(url, **arguments)
+    make_adapter: Any = RetryAdapter
     for setting in ("proxy", "ca_file"):
         with pytest.raises(TypeError, match=setting):
-            RetryAdapter(**{setting: "x"})
+            make_adapter(**{setting: "x"})
     with pytest.raises(ValueError, match="timeout"):
         our_session.get(url, timeout=(1, 2, 3), verify=tls_server.ca)
 
@@ -529,3 +530,17 @@ def test_it_is_imported_only_when_it_is_used() -> None:
     print(sorted({"requests", "httpx", "box_sdk_gen", "urllib3"} & sys.modules.keys()))
     """
     assert end_of(start(program)) == (0, "[]\n", "")
+
+
+def test_the_strategy_may_be_the_first_argument() -> None:
+    strategy = RetryStrategy(max_attempts=2, retry_base_interval=0)
+    adapter = pickle.loads(pickle.dumps(RetryAdapter(strategy, deadline=60)))
+    with ScriptedServer([503]) as server, session_with(adapter) as session:
+        assert session.get(server.url).status_code == 503
+    assert len(server.requests) == 2
+
+
+def test_a_setting_that_there_is_not_is_refused_at_once() -> None:
+    adapter: Any = RetryAdapter
+    with pytest.raises(TypeError, match=r"Client\(\) has no argument 'max_retries': strategy="):
+        adapter(max_retries=3)

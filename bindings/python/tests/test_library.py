@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
+from paths import HEADER
 
+import boxretry
 from boxretry import _library
 
 PackageFolder = Path
@@ -99,3 +102,9 @@ def test_the_version_must_be_the_needed_one_or_newer(
     else:
         with pytest.raises(ImportError, match=r"is version 0\.0\.99, and this package needs 0\.1\.0 or newer"):
             _library.load()
+
+
+def test_the_package_has_the_version_of_the_header() -> None:
+    found = re.search(r'#define BOXRETRY_VERSION "(.*)"', HEADER.read_text())
+    assert found is not None
+    assert boxretry.__version__ == found.group(1)

@@ -255,3 +255,15 @@ def test_a_copy_is_a_strategy_with_the_same_settings(duplicate: Callable[[RetryS
     assert copied.should_retry(Outcome(503, headers={"Retry-After": "60"}), 1).delay == 5
     assert not copied.should_retry(Outcome(503), 3).retry
     assert not copied.should_retry(Outcome(cause=Cause.CONNECT), 2).retry
+
+
+@pytest.mark.parametrize("headers", ["Retry-After: 7", b"x", 5])
+def test_the_headers_of_an_outcome_are_a_mapping_or_pairs(headers: Any) -> None:
+    with pytest.raises(TypeError, match="headers: must be a mapping, or pairs"):
+        Outcome(429, headers=headers)
+
+
+def test_headers_in_the_place_of_the_cause_are_refused_at_once() -> None:
+    headers: Any = {"Retry-After": "7"}
+    with pytest.raises(TypeError, match=r"cause: must be one of Cause.NONE, .*, not dict"):
+        Outcome(429, headers)

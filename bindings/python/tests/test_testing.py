@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 
@@ -96,6 +97,38 @@ def test_closing_ends_what_is_under_way() -> None:
 def test_there_is_an_answer() -> None:
     with pytest.raises(ValueError, match="answers"):
         ScriptedServer([])
+
+
+@pytest.mark.parametrize("answers", ["200", [200, "503"], [None], [True], 200, [(200, {})]])
+def test_what_is_no_answer_is_refused_at_once(answers: Any) -> None:
+    with pytest.raises(TypeError, match="answers: must be"):
+        ScriptedServer(answers)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "name"),
+    [
+        ({"status": 99}, ValueError, "status: must be from 200 to 999, but is 99"),
+        ({"status": "200"}, TypeError, "status"),
+        ({"headers": "A: b"}, TypeError, "headers"),
+        ({"headers": {"A": 1}}, TypeError, "headers"),
+        ({"headers": iter([("A", "b")])}, TypeError, "headers"),
+        ({"body": {"a": "b"}}, TypeError, "body"),
+        ({"delay": -1}, ValueError, "delay"),
+        ({"delay": "1"}, TypeError, "delay"),
+    ],
+)
+def test_an_answer_that_cannot_be_given_is_refused_at_once(
+    arguments: dict[str, Any], kind: type[Exception], name: str
+) -> None:
+    with pytest.raises(kind, match=name):
+        Answer(**arguments)
+
+
+def test_a_function_that_gives_no_answer_is_told_by_close() -> None:
+    wrong: Any = lambda request: "200"  # noqa: E731
+    with pytest.raises(TypeError, match="answers"), ScriptedServer([wrong]) as server, client(1) as sender:
+        assert sender.get(server.url).status == 500
 
 
 def test_the_clock_is_here_too() -> None:

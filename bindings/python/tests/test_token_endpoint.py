@@ -20,7 +20,6 @@ from boxretry import (
     InvalidClientTokenExpirationError,
     OAuth2Token,
     Proxy,
-    Timeout,
     TokenRetryPolicy,
 )
 
@@ -256,6 +255,12 @@ def test_t12_or_where_it_is_allowed() -> None:
     OAuth2Token("http://example.com/", allow_insecure=True).close()
 
 
+def test_fields_are_a_mapping_or_pairs() -> None:
+    wrong: Any = "grant_type=client_credentials"
+    with pytest.raises(TypeError, match="fields: must be a mapping, or pairs"):
+        OAuth2Token("https://example.com/", wrong)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -263,7 +268,6 @@ def test_t12_or_where_it_is_allowed() -> None:
         ("headers", {"Content-Length": "1"}),
         ("user_agent", "a\nb"),
         ("proxy", ""),
-        ("timeout", Timeout(timeout_interval_for_request_ms=0)),
         ("provider_timeout", 0),
     ],
 )

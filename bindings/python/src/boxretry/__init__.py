@@ -85,6 +85,9 @@ from .timeout import Timeout
 from .token import FixedToken, Token, TokenProvider, TokenSource
 from .token_endpoint import BoxClientCredentials, OAuth2Token
 
+#: The version of this package.
+__version__ = "0.1.0"
+
 __all__ = [
     "PAUSE",
     "Action",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from ctypes import Structure, byref, c_double, sizeof
+from enum import IntEnum
 from typing import Any, Callable, SupportsFloat, SupportsIndex, Union
 
 from .errors import InvalidArgumentError, check
@@ -31,6 +32,14 @@ def integer(value: SupportsIndex, name: str, fits: range = INT32) -> int:
     if number not in fits:
         raise InvalidArgumentError(f"{name}: is far out of range")
     return number
+
+
+def member(value: SupportsIndex, enum: type[IntEnum], name: str) -> int:
+    """A member of an enum, or its number."""
+    if not hasattr(value, "__index__"):
+        members = ", ".join(f"{enum.__name__}.{each.name}" for each in enum)
+        raise TypeError(f"{name}: must be one of {members}, not {type(value).__name__}")
+    return integer(value, name)
 
 
 def real(value: Real, name: str) -> float:

@@ -1,20 +1,19 @@
-"""From what `Client.request()` is given as `data` and `files` to the body of a boxretry_request."""
+"""From what `Client.request()` is given as `data` to the body of a boxretry_request."""
 
 from __future__ import annotations
 
 import io
 import os
 import stat
-from collections.abc import AsyncIterable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, Iterable, Iterator
 from ctypes import c_char, c_char_p, c_void_p, cast, pointer
 from typing import Any, Callable, Protocol, SupportsIndex, Union
 
 from . import _abi
-from ._arguments import INT64, Text, integer, new, text
+from ._arguments import INT64, integer, new, text
 from ._callbacks import read_callback, rewind_callback
 from .enums import PAUSE, Pause, SourceKind
 from .errors import InvalidArgumentError
-from .outcome import HeaderArray
 
 Chunk = Union[str, bytes, bytearray, memoryview]
 Path = Union[str, bytes, "os.PathLike[Any]"]
@@ -175,94 +174,8 @@ class CallbackBody(SourceBody):
         super().fill(struct, token)
 
 
-class MultipartBody(SourceBody):
-    """Fields and files of a form."""
-
-    def __init__(self, fields: Any, files: Any) -> None:
-        super().__init__()
-        parts = [_field(name, value) for name, value in _pairs(fields)]
-        parts += [_file(name, value) for name, value in _pairs(files)]
-        self._kept = parts
-        array = (_abi.Part * len(parts))()
-        for index, part in enumerate(parts):
-            part.fill(array[index])
-        self.struct.kind = SourceKind.MULTIPART
-        self.struct.parts, self.struct.part_count = array, len(parts)
-
-
-class _Part:
-    """One part of a form."""
-
-    def __init__(
-        self,
-        name: Text,
-        *,
-        file_name: Text | None = None,
-        data: bytes | None = None,
-        path: Path | None = None,
-        content_type: Text | None = None,
-        headers: Any = (),
-    ) -> None:
-        self._name, self._file_name, self._content_type = name, file_name, content_type
-        self._data, self._path, self._headers = data, path, headers
-
-    def fill(self, struct: Any) -> None:
-        struct.name = text(self._name, "files")
-        struct.file_name = None if self._file_name is None else text(self._file_name, "files")
-        struct.content_type = None if self._content_type is None else text(self._content_type, "files")
-        self._array = HeaderArray()
-        struct.header_count = self._array.fill(self._headers, "files")
-        struct.headers = self._array.pointer
-        if self._path is not None:
-            struct.path = path_bytes(self._path, "files")
-        elif self._data is not None:
-            struct.data, struct.data_length = cast(c_char_p(self._data), c_void_p), len(self._data)
-
-
-def _field(name: Text, value: Any) -> _Part:
-    return _Part(name, data=as_bytes(value, "data"))
-
-
-def _file(name: Text, value: Any) -> _Part:
-    if not isinstance(value, tuple):
-        value = (None, value)
-    if not 2 <= len(value) <= 4:
-        raise TypeError(f"files: a tuple has a name, content, and perhaps type and headers, not {len(value)} items")
-    parts: tuple[Any, ...] = (*value, None, None)
-    file_name, content, content_type, headers = parts[:4]
-    told: dict[str, Any] = {"content_type": content_type, "headers": () if headers is None else headers}
-    if isinstance(content, (str, os.PathLike)):
-        return _Part(name, file_name=file_name, path=content, **told)
-    if hasattr(content, "read"):
-        if file_name is None and isinstance(getattr(content, "name", None), str):
-            file_name = os.path.basename(content.name)
-        content = content.read()
-    return _Part(name, file_name=name if file_name is None else file_name, data=as_bytes(content, "files"), **told)
-
-
-def _pairs(mapping: Any) -> Iterable[tuple[Any, Any]]:
-    if mapping is None:
-        return ()
-    return mapping.items() if hasattr(mapping, "items") else mapping  # type: ignore[no-any-return]
-
-
-def body_of(data: Any, files: Any, length: SupportsIndex | None) -> Body:
-    """What the arguments `data`, `files` and `data_length` mean. Raises TypeError, InvalidArgumentError."""
-    body = _body_of(data) if files is None else MultipartBody(data, files)
-    if length is not None:
-        if not isinstance(body, (DescriptorBody, CallbackBody)):
-            raise InvalidArgumentError("data_length: is only for files and iterators")
-        number = integer(length, "data_length", INT64)
-        if number < 0:
-            raise InvalidArgumentError(f"data_length: must be 0 or more, but is {number}")
-        if body.source is not None:
-            body.source.length = number
-        else:
-            body.struct.length = number
-    return body
-
-
-def _body_of(data: Any) -> Body:
+def body_of(data: Any) -> Body:
+    """What the argument `data` means where it is no form. Raises TypeError, InvalidArgumentError."""
     if data is None:
         return Body()
     if isinstance(data, str) or _has_buffer(data):
@@ -274,8 +187,6 @@ def _body_of(data: Any) -> Body:
     if hasattr(data, "read"):
         descriptor = descriptor_of(data)
         return CallbackBody(FileSource(data)) if descriptor is None else DescriptorBody(data, descriptor)
-    if isinstance(data, Mapping):
-        raise TypeError("data: a mapping is for forms, with files")
     if isinstance(data, Iterator):
         return CallbackBody(IteratorSource(data, None))
     if isinstance(data, Iterable):
@@ -285,6 +196,19 @@ def _body_of(data: Any) -> Body:
     if isinstance(data, AsyncIterable):
         raise TypeError("data: an asynchronous iterator needs a boxretry.aio.AsyncClient")
     raise TypeError(f"data: must be str, bytes, a file, an iterator or what makes one, not {type(data).__name__}")
+
+
+def set_length(body: Body, length: SupportsIndex) -> None:
+    """What the argument `data_length` means. Raises TypeError, InvalidArgumentError."""
+    if not isinstance(body, (DescriptorBody, CallbackBody)):
+        raise InvalidArgumentError("data_length: is only for files and iterators")
+    number = integer(length, "data_length", INT64)
+    if number < 0:
+        raise InvalidArgumentError(f"data_length: must be 0 or more, but is {number}")
+    if body.source is not None:
+        body.source.length = number
+    else:
+        body.struct.length = number
 
 
 def _has_buffer(data: Any) -> bool:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
 from ctypes import pointer
-from typing import Any, Callable, SupportsIndex
-from urllib.parse import urlencode
+from inspect import signature
+from typing import Any, Callable, SupportsIndex, TypeVar
 
 from . import _abi
-from ._arguments import UINT64, Real, Text, deadline_ms, integer, new, text
-from ._bodies import Body, MemoryBody, Path, body_of
+from ._arguments import INT32, UINT64, Real, Text, deadline_ms, integer, member, new, text
+from ._bodies import Body, MemoryBody, Path, body_of, set_length
 from ._callbacks import before_attempt_of_request, complete_callback, progress_callback
+from ._forms import Fields, MultipartBody, is_form, urlencoded
 from ._handle import Handle
+from ._names import unknown_argument
 from ._sinks import Sink, file_sink_struct, sink_of, sink_struct
 from .attempt_request import AttemptRequest
 from .call import CancelSwitch
 from .custom import AsyncCustomRetryStrategy, CustomRetryStrategy, custom_handle
 from .enums import HTTPVersion, RetrySafety, Switch
 from .errors import InvalidArgumentError
-from .options import Params, Strategy
+from .options import Strategy
 from .outcome import HeaderArray, Headers, Request, header_pairs
 from .progress import Progress
 from .strategy import RetryStrategy
@@ -42,6 +43,9 @@ _METHODS: dict[Text, bytes] = {
 }
 
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
 class Sending:
     """A boxretry_request, and all that it points to."""
 
@@ -54,7 +58,7 @@ class Sending:
         /,
         *,
         headers: Headers | None = None,
-        params: Params | None = None,
+        params: Fields | None = None,
         data: Any = None,
         json: Any = None,
         files: Any = None,
@@ -78,16 +82,21 @@ class Sending:
         token_source: AnyTokenSource | None = None,
         authorization: bool = True,
         user_data: object = None,
+        **unknown: object,
     ) -> None:
         """See `Client.request()`. `is_watched`: the client has a custom strategy, an `on_event` or a hook."""
         # Not a line here is without need: it is paid for with each request.
+        if unknown:
+            raise unknown_argument("Client.request()", next(iter(unknown)))
         self.struct = struct = _copy(_DEFAULTS)
         if params is not None:
             url = _with_params(url, params)
         if json is not None:
             if data is not None or files is not None:
                 raise TypeError("data, json, files: json goes with none of the others")
-            data, headers = _json_body(json), _with_json_type(headers)
+            data, headers = _json_body(json), _with_type(headers, "application/json")
+        elif data is not None and files is None and is_form(data):
+            data, headers = _form_body(data, headers)
         struct.method = _METHODS.get(method) or text(method, "method")
         struct.url = text(url, "url")
         if headers is not None:
@@ -96,11 +105,13 @@ class Sending:
             struct.headers = array.pointer
         body = _NO_BODY
         if not (data is files is data_length is None):
-            body = body_of(data, files, data_length)
+            body = _body_of(data, files, data_length)
         self.body = body
         own_sink = None if sink is None else sink_of(sink)
         if to_file is not None and own_sink is not None:
             raise TypeError("to_file, sink: only one of them may be given")
+        if resume and to_file is None:
+            raise TypeError("resume: is only for to_file")
         if timeout is not None:
             struct.timeouts = pointer(timeouts_struct(timeout))
         if deadline is not None:
@@ -117,7 +128,7 @@ class Sending:
         if body_limit is not None:
             struct.body_limit = positive(body_limit, "body_limit", UINT64)
         if retry_safety:
-            struct.retry_safety = integer(retry_safety, "retry_safety")
+            struct.retry_safety = member(retry_safety, RetrySafety, "retry_safety")
         if idempotency_key is not None and idempotency_key is not False:
             struct.idempotency_key = _idempotency_key(idempotency_key)
         if not (follow_redirects is max_redirects is None):
@@ -125,7 +136,7 @@ class Sending:
         if compression is not None:
             struct.compression = switch(compression, "compression")
         if http_version:
-            struct.http_version = integer(http_version, "http_version")
+            struct.http_version = member(http_version, HTTPVersion, "http_version")
         self.token_source = token_source
         if token_source is not None:
             struct.token_source = token_source_handle(token_source).pointer
@@ -170,6 +181,14 @@ class Sending:
         if is_lent:
             self.struct.body_is_borrowed = True
         return is_lent
+
+
+def shows_arguments(function: _Function) -> _Function:
+    """Has `help()` show the arguments of a request one by one, where the function takes them as `**arguments`."""
+    own = [each for each in signature(function).parameters.values() if each.kind is not each.VAR_KEYWORD]
+    of_request = [each for each in signature(Sending).parameters.values() if each.kind is each.KEYWORD_ONLY]
+    function.__signature__ = signature(function).replace(parameters=own + of_request)  # type: ignore[attr-defined]
+    return function
 
 
 def token_source_handle(token_source: AnyTokenSource) -> Handle:
@@ -234,7 +253,11 @@ def redirects(follow: bool | None, maximum: SupportsIndex | None) -> int:
             raise InvalidArgumentError("max_redirects: is given, although none are followed")
         return _abi.NO_REDIRECTS
     if maximum is not None:
-        return positive(maximum, "max_redirects", range(2**31))
+        if maximum == 0:
+            raise InvalidArgumentError(
+                "max_redirects: must be 1 or more, but is 0; follow_redirects=False follows none"
+            )
+        return positive(maximum, "max_redirects", INT32)
     return 0 if follow is None else _MAX_REDIRECTS
 
 
@@ -251,18 +274,30 @@ def _json_body(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
-def _with_json_type(headers: Headers | None) -> Headers:
-    pairs = [] if headers is None else list(header_pairs(headers))
+def _form_body(fields: Any, headers: Headers | None) -> tuple[str | None, Headers | None]:
+    if not fields:
+        return None, headers
+    return urlencoded(fields, "data"), _with_type(headers, "application/x-www-form-urlencoded")
+
+
+def _body_of(data: Any, files: Any, length: SupportsIndex | None) -> Body:
+    body = body_of(data) if files is None else MultipartBody(data, files)
+    if length is not None:
+        set_length(body, length)
+    return body
+
+
+def _with_type(headers: Headers | None, content_type: str) -> Headers:
+    pairs = [] if headers is None else list(header_pairs(headers, "headers"))
     if any(text(name, "headers").lower() == b"content-type" for name, _ in pairs):
         return pairs
-    return [*pairs, ("Content-Type", "application/json")]
+    return [*pairs, ("Content-Type", content_type)]
 
 
-def _with_params(url: Text, params: Params) -> str:
+def _with_params(url: Text, params: Fields) -> str:
     address = url if isinstance(url, str) else url.decode("utf-8", "surrogateescape")
     address, hash_sign, fragment = address.partition("#")
-    pairs: Any = params if isinstance(params, Mapping) else list(params)
-    query = urlencode(pairs, doseq=True)
+    query = urlencoded(params, "params")
     if query:
         address += ("&" if "?" in address else "?") + query
     return address + hash_sign + fragment

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ._arguments import Real, Text
 from ._async_calls import AsyncCall
+from ._sending import shows_arguments
 from .async_stream import AsyncStream
 from .async_token import AsyncTokenProvider, TokenSource
 from .client import Client, ClientStats
@@ -45,8 +46,9 @@ class AsyncClient:
 
     def __init__(self, strategy: Strategy | None = None, **settings: Unpack[ClientSettings]) -> None:
         """The settings are those of `Client`; the strategy may be an `AsyncCustomRetryStrategy` too."""
-        self._client = Client(strategy, **settings)
+        self._client = Client(strategy, **settings)  # pyright: ignore[reportArgumentType]
 
+    @shows_arguments
     async def request(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """Sends a request, retries it as the strategy says, and answers with the response, whatever its status.
 
@@ -63,6 +65,7 @@ class AsyncClient:
         """
         return await AsyncCall(self._client, method, url, cast("dict[str, Any]", arguments)).response()
 
+    @shows_arguments
     def stream(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> AsyncStream:
         """Sends a request whose response is read while it comes: `async with client.stream("GET", url) as stream:`.
 
@@ -70,30 +73,37 @@ class AsyncClient:
         """
         return AsyncStream(self._client, method, url, arguments)
 
+    @shows_arguments
     async def get(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A GET; the arguments are those of `request()`, here and in the next six."""
         return await self.request("GET", url, **arguments)
 
+    @shows_arguments
     async def post(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A POST."""
         return await self.request("POST", url, **arguments)
 
+    @shows_arguments
     async def put(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A PUT."""
         return await self.request("PUT", url, **arguments)
 
+    @shows_arguments
     async def patch(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A PATCH."""
         return await self.request("PATCH", url, **arguments)
 
+    @shows_arguments
     async def delete(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A DELETE."""
         return await self.request("DELETE", url, **arguments)
 
+    @shows_arguments
     async def head(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A HEAD."""
         return await self.request("HEAD", url, **arguments)
 
+    @shows_arguments
     async def options(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """An OPTIONS."""
         return await self.request("OPTIONS", url, **arguments)

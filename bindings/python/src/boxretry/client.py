@@ -10,14 +10,15 @@ from collections.abc import Iterable
 from ctypes import byref, c_char_p, pointer
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Callable, SupportsIndex
+from typing import TYPE_CHECKING, Any, Callable, NoReturn, SupportsIndex
 
 from . import _abi
-from ._arguments import INT32, UINT64, Real, Text, integer, new, real, text
+from ._arguments import INT32, UINT64, Real, Text, member, new, real, text
 from ._bodies import Path, path_bytes
 from ._callbacks import before_attempt_of_client
 from ._certificates import default_ca_file
 from ._handle import Handle, HandleOwner, new_handle
+from ._names import unknown_argument
 from ._sending import (
     Sending,
     called,
@@ -25,6 +26,7 @@ from ._sending import (
     is_custom,
     positive,
     redirects,
+    shows_arguments,
     strategy_handle,
     switch,
     token_source_handle,
@@ -100,6 +102,7 @@ class Client(HandleOwner):
         allow_insecure_token: bool = False,
         budget_capacity: SupportsIndex | None = None,
         budget_ratio: Real | None = None,
+        **unknown: NoReturn,
     ) -> None:
         """The settings of all requests; where a request has the same argument, its own wins.
 
@@ -145,6 +148,8 @@ class Client(HandleOwner):
 
         Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError.
         """
+        if unknown:
+            raise unknown_argument("Client()", next(iter(unknown)))
         options = new(_abi.ClientOptions, _abi.boxretry_client_options_init)
         strategy_kept = None if strategy is None else strategy_handle(strategy)
         if strategy_kept is not None:
@@ -176,8 +181,8 @@ class Client(HandleOwner):
         ):
             if number is not None:
                 setattr(options, name, positive(number, name, fits))
-        options.preset = integer(preset, "preset")
-        options.http_version = integer(http_version, "http_version")
+        options.preset = member(preset, Preset, "preset")
+        options.http_version = member(http_version, HTTPVersion, "http_version")
         options.max_redirects = redirects(follow_redirects, max_redirects)
         options.compression = switch(compression, "compression")
         if cert is not None:
@@ -215,23 +220,27 @@ class Client(HandleOwner):
         )
         _open_clients.add(self)
 
+    @shows_arguments
     def request(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """Sends a request, retries it as the strategy says, and waits for the response, whatever its status.
 
         headers: a mapping, or pairs of a name and a value.
-        params: what is added to the URL behind the question mark; a mapping, or pairs.
+        params: what is added to the URL behind the question mark; a mapping, or pairs, of names and a value or several
+            ones each. None is left out, and not the text "None".
         data: the body: bytes, str (in UTF-8) or what else has a buffer; a file, from its present position on; an
             iterator, which can be sent only once (R3); what can be iterated over again and again, or a function that
             makes an iterator for each attempt. Bytes of 64 KiB or more must stay as they are until the call has ended.
             A file is read by the library itself if it can, and its position is not moved. What else is read or iterated
             over runs on the thread that drives the calls: it must not block, but may give `PAUSE`. What it raises ends
             the call: SourceError, with it as its cause.
+            Or a form (application/x-www-form-urlencoded; Content-Type says so, if no header does): a mapping, or a list
+            of pairs, with values as for `params`.
         data_length: bytes of a file or an iterator. None: to its end; where that is not known, it is sent in chunks.
         json: what the body is made of as JSON, in place of `data`; Content-Type says so, if no header does.
         files: a form (multipart/form-data) with these files; a mapping, or pairs, of a field's name and a path, a file
             or bytes; or a tuple of a file's name, its content as one of these, and perhaps its type, and headers.
-            `data` is then the other fields: a mapping, or pairs. The library reads paths while they are sent, files are
-            read at once.
+            `data` is then the other fields, as in a form without files. The library reads paths while they are sent;
+            files are read at once.
         to_file: the path of a file for the body of a response, if that is a 2xx; it is written beside it, and renamed
             when it is whole.
         resume: a download to a file that broke off goes on where it was, if the server gave a strong ETag.
@@ -272,6 +281,7 @@ class Client(HandleOwner):
             sending.watched.raise_exception()
         return response_of_call(result, self._provider_of(sending))
 
+    @shows_arguments
     def submit(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Call:
         """Starts to send a request, and returns at once; the arguments are those of `request()`.
 
@@ -279,6 +289,7 @@ class Client(HandleOwner):
         """
         return self._submit(method, Sending(method, url, self._is_watched, **arguments))
 
+    @shows_arguments
     def stream(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Stream:
         """Sends a request whose response is read while it comes: `with client.stream("GET", url) as stream:`.
 
@@ -297,30 +308,37 @@ class Client(HandleOwner):
         source = self._token_source if sending.token_source is None else sending.token_source
         return None if source is None or not sending.has_authorization else source._provider
 
+    @shows_arguments
     def get(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A GET; the arguments are those of `request()`, here and in the next six."""
         return self.request("GET", url, **arguments)
 
+    @shows_arguments
     def post(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A POST."""
         return self.request("POST", url, **arguments)
 
+    @shows_arguments
     def put(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A PUT."""
         return self.request("PUT", url, **arguments)
 
+    @shows_arguments
     def patch(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A PATCH."""
         return self.request("PATCH", url, **arguments)
 
+    @shows_arguments
     def delete(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A DELETE."""
         return self.request("DELETE", url, **arguments)
 
+    @shows_arguments
     def head(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """A HEAD."""
         return self.request("HEAD", url, **arguments)
 
+    @shows_arguments
     def options(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """An OPTIONS."""
         return self.request("OPTIONS", url, **arguments)

@@ -118,7 +118,7 @@ class ResolveError(NetworkError):
     error = Error.RESOLVE
 
 
-class ConnectError(NetworkError):
+class ConnectError(NetworkError, ConnectionError):
     """No connection could be made."""
 
     error = Error.CONNECT

@@ -5,11 +5,12 @@ What each means, with its unit and default, is said where it is used: `Client.re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Callable, SupportsIndex, TypedDict, Union
 
 from ._arguments import Real, Text
 from ._bodies import Path
+from ._forms import Fields
 from .custom import AsyncCustomRetryStrategy, CustomRetryStrategy
 from .enums import HTTPVersion, Preset, Proxy, RetrySafety
 from .outcome import Headers
@@ -25,15 +26,13 @@ if TYPE_CHECKING:
 
 #: An `AsyncCustomRetryStrategy` is for an `AsyncClient`.
 Strategy = Union[RetryStrategy, CustomRetryStrategy, AsyncCustomRetryStrategy]
-#: What stands behind the question mark: names with a value or several ones each, or pairs.
-Params = Union[Mapping[str, Any], Iterable[tuple[str, Any]]]
 
 
 class RequestArguments(TypedDict, total=False):
     """The arguments of a request beside its method and URL; see `Client.request()`."""
 
     headers: Headers | None
-    params: Params | None
+    params: Fields | None
     data: Any
     json: Any
     files: Any

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Protocol, Union
 
 from . import _abi
-from ._arguments import Text, decoded, integer, new, text
+from ._arguments import Text, decoded, integer, member, new, text
 from .enums import Cause, RequestSent, RetrySafety
 
 #: Header lines: pairs of a name and a value, or what has such `items()`. A str stands for its UTF-8 bytes, where bytes
@@ -22,10 +22,14 @@ class _HasItems(Protocol):
     def items(self) -> Iterable[tuple[Text, Text]]: ...
 
 
-def header_pairs(headers: Headers) -> Iterable[tuple[Text, Text]]:
-    """The header lines one by one, whatever they are in."""
+def header_pairs(headers: Headers, argument: str) -> Iterable[tuple[Text, Text]]:
+    """The header lines one by one, whatever they are in. Raises TypeError if that is not so."""
     items: Callable[[], Iterable[tuple[Text, Text]]] | None = getattr(headers, "items", None)
-    return headers if items is None else items()  # type: ignore[return-value]  # What has no items() is iterable.
+    if items is not None:
+        return items()
+    if isinstance(headers, (str, bytes)) or not isinstance(headers, Iterable):
+        raise TypeError(f"{argument}: must be a mapping, or pairs of a name and a value, not {type(headers).__name__}")
+    return headers
 
 
 @dataclass
@@ -68,6 +72,13 @@ class Outcome:
     #: False: the request's body cannot be sent again, so there is no retry (R3).
     body_replayable: bool = True
 
+    def __post_init__(self) -> None:
+        """Raises TypeError if an argument stands in the place of another."""
+        if not isinstance(self.cause, int):
+            member(self.cause, Cause, "cause")
+        if type(self.headers) not in (tuple, list, dict):
+            header_pairs(self.headers, "headers")
+
 
 class HeaderArray:
     """An array of boxretry_header that can be filled again and again. It keeps what it was last filled with."""
@@ -84,7 +95,11 @@ class HeaderArray:
     def fill(self, headers: Headers, argument: str) -> int:
         """Takes the headers, and answers how many there are."""
         strings: list[Any] = []
-        for name, value in header_pairs(headers):
+        for pair in header_pairs(headers, argument):
+            try:
+                name, value = pair
+            except (TypeError, ValueError):
+                raise TypeError(f"{argument}: must be a mapping, or pairs of a name and a value") from None
             strings.append(text(name, argument))
             strings.append(text(value, argument))
         if len(strings) > self._capacity:
@@ -107,11 +122,11 @@ class OutcomeStruct:
             raise TypeError(f"outcome: must be an Outcome, not {type(outcome).__name__}")
         struct = self.struct
         struct.status = integer(outcome.status, "outcome.status")
-        struct.cause = integer(outcome.cause, "outcome.cause")
+        struct.cause = member(outcome.cause, Cause, "outcome.cause")
         struct.header_count = self._headers.fill(outcome.headers, "outcome.headers")
         struct.headers = self._headers.pointer
         struct.auth_available = 1 if outcome.auth_available else 0
-        struct.request_sent = integer(outcome.request_sent, "outcome.request_sent")
+        struct.request_sent = member(outcome.request_sent, RequestSent, "outcome.request_sent")
         self._request = request = outcome.request
         struct.request = None if request is None else pointer(_request_struct(request))
         struct.body_not_replayable = 0 if outcome.body_replayable else 1
@@ -132,7 +147,7 @@ def _request_struct(request: Request) -> Any:
     struct.body = cast(c_char_p(request.body), c_void_p)
     struct.body_length = 0 if request.body is None else len(request.body)
     struct.user_pointer = id(request)
-    struct.retry_safety = integer(request.retry_safety, "request.retry_safety")
+    struct.retry_safety = member(request.retry_safety, RetrySafety, "request.retry_safety")
     return struct
 
 

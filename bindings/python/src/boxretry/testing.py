@@ -13,14 +13,17 @@ import enum
 import itertools
 import socket
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Callable, Union
 
+from ._arguments import integer, real
+from ._bodies import as_bytes
 from .clock import ManualClock
-from .outcome import Headers, header_pairs
+from .errors import InvalidArgumentError
+from .outcome import HeaderArray, Headers, header_pairs
 
 __all__ = ["Answer", "Fault", "ManualClock", "ScriptedServer", "SeenRequest"]
 
@@ -29,11 +32,24 @@ __all__ = ["Answer", "Fault", "ManualClock", "ScriptedServer", "SeenRequest"]
 class Answer:
     """What the server answers. Content-Length and Date are added, unless they are among the headers."""
 
+    #: 200 to 999.
     status: int = 200
     headers: Headers = ()
     body: str | bytes = b""
-    #: Seconds before it is sent.
+    #: Seconds before it is sent; 0 or more.
     delay: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Raises TypeError, InvalidArgumentError (a ValueError)."""
+        status = integer(self.status, "status")
+        if not 200 <= status <= 999:
+            raise InvalidArgumentError(f"status: must be from 200 to 999, but is {status}")
+        if isinstance(self.headers, Iterator):
+            raise TypeError("headers: must not be an iterator, since the answer may be given again")
+        HeaderArray().fill(self.headers, "headers")
+        as_bytes(self.body, "body")
+        if not 0 <= real(self.delay, "delay") <= threading.TIMEOUT_MAX:
+            raise InvalidArgumentError(f"delay: must be 0 seconds or more, but is {self.delay:g}")
 
 
 class Fault(enum.Enum):
@@ -71,10 +87,12 @@ class ScriptedServer:
     """
 
     def __init__(self, answers: Iterable[Scripted]) -> None:
-        """Raises ValueError if there are no answers."""
-        script = list(answers)
+        """Raises TypeError, InvalidArgumentError (a ValueError): there are no answers, or one cannot be given."""
+        if isinstance(answers, (str, bytes)) or not isinstance(answers, Iterable):
+            raise TypeError(f"answers: must be a list, not {type(answers).__name__}")
+        script = [each if callable(each) else _answer(each) for each in answers]
         if not script:
-            raise ValueError("answers: must be one or more")
+            raise InvalidArgumentError("answers: must be one or more")
         #: All requests so far, in the order in which they came.
         self.requests: list[SeenRequest] = []
         self._answers = itertools.chain(script, itertools.repeat(script[-1]))
@@ -91,7 +109,8 @@ class ScriptedServer:
     def close(self) -> None:
         """Ends the server and its connections. May be called again.
 
-        Raises what a function among the answers has raised; its request was answered with 500.
+        Raises what a function among the answers has raised, or TypeError or InvalidArgumentError for what it answered;
+        its request was answered with 500.
         """
         if self._closing.is_set():
             return
@@ -123,11 +142,11 @@ class ScriptedServer:
             answer = next(self._answers)
         if callable(answer):
             try:
-                answer = answer(request)
+                return _answer(answer(request))
             except BaseException as error:
                 self._raised.append(error)
-                answer = 500
-        return Answer(answer) if isinstance(answer, int) else answer
+                return Answer(500)
+        return answer
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -189,7 +208,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, answer: Answer) -> None:
         body = answer.body.encode() if isinstance(answer.body, str) else answer.body
-        lines = [(_text(name), _text(value)) for name, value in header_pairs(answer.headers)]
+        lines = [(_text(name), _text(value)) for name, value in header_pairs(answer.headers, "headers")]
         names = {name.lower() for name, _ in lines}
         self.send_response_only(answer.status)
         if "date" not in names:
@@ -205,6 +224,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Says nothing on standard error."""
+
+
+def _answer(value: object) -> Answer | Fault:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Answer(value)
+    if isinstance(value, (Answer, Fault)):
+        return value
+    raise TypeError(f"answers: must be statuses, Answer, Fault or functions, not {type(value).__name__}")
 
 
 def _text(value: str | bytes) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, SupportsIndex
 
 from . import _abi
 from ._arguments import INT64, integer, new
+from .errors import InvalidArgumentError
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,28 @@ class Timeout:
     #: The whole attempt. 6 hours.
     timeout_interval_for_resource_ms: SupportsIndex | None = 21_600_000
 
+    def __post_init__(self) -> None:
+        """Raises TypeError, InvalidArgumentError."""
+        for field in fields(self):
+            milliseconds = getattr(self, field.name)
+            if milliseconds is None:
+                continue
+            if not hasattr(milliseconds, "__index__"):
+                kind = type(milliseconds).__name__
+                raise TypeError(f"{field.name}: must be a whole number of milliseconds, not {kind}")
+            if integer(milliseconds, field.name, INT64) < 1:
+                raise InvalidArgumentError(
+                    f"{field.name}: must be 1 millisecond or more, or None for no timeout, but is {milliseconds}"
+                )
+
 
 def timeouts_struct(timeout: Timeout) -> Any:
     """The timeout as the library sees it."""
     if not isinstance(timeout, Timeout):
-        raise TypeError(f"timeout: must be a Timeout, not {type(timeout).__name__}")
+        raise TypeError(
+            f"timeout: must be a Timeout, not {type(timeout).__name__}: 5 s in which nothing moves are Timeout(5000); "
+            "a limit for all attempts together, in seconds, is deadline"
+        )
     struct = new(_abi.Timeouts, _abi.boxretry_timeouts_init)
     for name in ("timeout_interval_for_request_ms", "timeout_interval_for_resource_ms"):
         milliseconds = getattr(timeout, name)

@@ -6,12 +6,14 @@ import copy
 import os
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Callable, Generic, TypeVar, Union
 
+from .._names import unknown_argument
 from ..aio import AsyncClient
 from ..client import Client
 from ..errors import BoxRetryError, ConnectError, ResolveError
+from ..options import ClientSettings, Strategy
 from ..strategy import RetryStrategy
 from ..timeout import Timeout
 
@@ -37,7 +39,10 @@ class Clients(Generic[_AnyClient]):
     """
 
     def __init__(self, make: Callable[..., _AnyClient], settings: dict[str, Any]) -> None:
-        """`make` is the class. `settings` are those that all of them have."""
+        """`make` is the class. `settings` are those that all of them have. Raises TypeError: there is no such."""
+        for name in settings:
+            if name != "strategy" and name not in ClientSettings.__annotations__:
+                raise unknown_argument("Client()", name)
         self._make: Callable[..., _AnyClient] = make
         self._settings = {**_SETTINGS, **settings}
         self._begin()
@@ -73,6 +78,11 @@ class Clients(Generic[_AnyClient]):
         with self._making:
             clients, self._clients = list(self._clients.values()), {}
         return clients
+
+
+def with_strategy(strategy: Strategy | None, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of an adapter, with the one that it takes as its first argument."""
+    return dict(settings) if strategy is None else {"strategy": strategy, **settings}
 
 
 def sendable(headers: Iterable[_Pair]) -> list[_Pair]:

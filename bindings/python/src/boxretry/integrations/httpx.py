@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import certifi
 import httpx
@@ -31,11 +31,15 @@ from ..errors import (
     SendError,
     SourceError,
 )
+from ..options import ClientSettings, Strategy
 from ..response import Response
 from ..stream import Stream
 from ..timeout import Timeout
-from ._engine import REQUEST_ARGUMENTS, Clients, idle_timeout, is_of_proxy, sendable
+from ._engine import REQUEST_ARGUMENTS, Clients, idle_timeout, is_of_proxy, sendable, with_strategy
 from ._sending import body_of_host, can_rewind, send, send_for_stream
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class RetryTransport(httpx.BaseTransport):
@@ -61,10 +65,12 @@ class RetryTransport(httpx.BaseTransport):
     A transport is usable in a child of os.fork().
     """
 
-    def __init__(self, *, streams: bool = True, **settings: Any) -> None:
-        """The settings are those of `boxretry.Client`: a strategy, a deadline, a proxy, … ."""
+    def __init__(
+        self, strategy: Strategy | None = None, *, streams: bool = True, **settings: Unpack[ClientSettings]
+    ) -> None:
+        """As `boxretry.Client`: a strategy, a deadline, a proxy, … ."""
         self._streams = streams
-        self._settings = _with_defaults(settings)
+        self._settings = _with_defaults(with_strategy(strategy, settings))
         self._clients = Clients(Client, self._settings)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -85,10 +91,12 @@ class RetryTransport(httpx.BaseTransport):
 class AsyncRetryTransport(httpx.AsyncBaseTransport):
     """As `RetryTransport`, for an `httpx.AsyncClient` under asyncio."""
 
-    def __init__(self, *, streams: bool = True, **settings: Any) -> None:
-        """The settings are those of `boxretry.aio.AsyncClient`: a strategy, a deadline, a proxy, … ."""
+    def __init__(
+        self, strategy: Strategy | None = None, *, streams: bool = True, **settings: Unpack[ClientSettings]
+    ) -> None:
+        """As `boxretry.aio.AsyncClient`: a strategy, a deadline, a proxy, … ."""
         self._streams = streams
-        self._settings = _with_defaults(settings)
+        self._settings = _with_defaults(with_strategy(strategy, settings))
         self._clients = Clients(AsyncClient, self._settings)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:

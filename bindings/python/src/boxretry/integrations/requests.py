@@ -15,7 +15,7 @@ import os
 import sys
 from collections.abc import Generator
 from email.message import Message
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import requests
 from requests.adapters import BaseAdapter
@@ -40,11 +40,15 @@ from ..errors import (
     ResourceTimeoutError,
     TLSError,
 )
+from ..options import ClientSettings, Strategy
 from ..response import Response, ResponseHeaders
 from ..stream import Stream
 from ..timeout import Timeout
-from ._engine import REQUEST_ARGUMENTS, Clients, idle_timeout, is_of_proxy, sendable
+from ._engine import REQUEST_ARGUMENTS, Clients, idle_timeout, is_of_proxy, sendable, with_strategy
 from ._sending import body_of_host, send, send_for_stream
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _Timeout = Union[float, tuple[Union[float, None], Union[float, None]], None]
 
@@ -70,14 +74,14 @@ class RetryAdapter(BaseAdapter):
     An adapter can be pickled if its settings can, and is usable in a child of os.fork().
     """
 
-    def __init__(self, **settings: Any) -> None:
-        """The settings are those of `boxretry.Client`, without `proxy` and `ca_file`: a strategy, a deadline, … ."""
+    def __init__(self, strategy: Strategy | None = None, **settings: Unpack[ClientSettings]) -> None:
+        """As `boxretry.Client`, but without `proxy` and `ca_file`: a strategy, a deadline, … ."""
         super().__init__()
         unsupported = {"proxy", "ca_file"} & settings.keys()
         if unsupported:
             raise TypeError(f"{', '.join(sorted(unsupported))}: is said by the session (proxies, verify)")
-        self._settings = settings
-        self._clients = Clients(Client, settings)
+        self._settings = with_strategy(strategy, settings)
+        self._clients = Clients(Client, self._settings)
 
     def send(
         self,
