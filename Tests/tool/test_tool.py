@@ -31,6 +31,12 @@ def test_help_is_printed_on_stdout() -> None:
         assert text_of(command, "--help") == text_of(command, "--max-attempts", "3", "-h")
 
 
+def test_help_is_a_command_too() -> None:
+    assert text_of("help") == text_of("--help")
+    for command in COMMANDS:
+        assert text_of("help", command) == text_of(command, "--help")
+
+
 def test_every_option_that_help_names_exists() -> None:
     """And takes a value exactly if help shows one."""
     for command in COMMANDS:
@@ -55,6 +61,8 @@ def test_version_names_the_library_and_the_header() -> None:
         ([], "no command"),
         ([""], "unknown command ''"),
         (["fetsch"], "unknown command 'fetsch'"),
+        (["help", "fetsch"], "unknown command 'fetsch'"),
+        (["help", "fetch", "delays"], "unexpected argument 'delays'"),
         (["--json"], "unknown option '--json'"),
         (["delays", "--color"], "unknown or ambiguous option '--color'"),
         (["delays", "--max"], "unknown or ambiguous option '--max'"),

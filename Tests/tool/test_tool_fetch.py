@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ def test_head_has_no_body_to_wait_for(server: FaultServer) -> None:
 
 
 def test_headers_are_sent_in_their_order(server: FaultServer) -> None:
-    request = echo(server, "-H", "X-A: 1", "--header", "x-b:2 ", "-H", "X-A: \tthree words", "-H", "X-Empty:")
+    request = echo(server, "-H", "X-A: 1", "--header", "x-b:2 ", "-H", "X-A: \tthree words", "-H", "X-Empty;")
     assert [(name, value) for name, value in request["headers"] if name.lower().startswith("x-")] == [
         ("X-A", "1"),
         ("x-b", "2"),
@@ -63,6 +64,67 @@ def test_headers_are_sent_in_their_order(server: FaultServer) -> None:
 def test_a_header_replaces_the_one_of_the_library(server: FaultServer) -> None:
     request = echo(server, "-H", "User-Agent: mine", "-H", "Accept: text/plain")
     assert (headers_of(request, "User-Agent"), headers_of(request, "Accept")) == (["mine"], ["text/plain"])
+
+
+def test_a_header_without_a_value_is_left_out(server: FaultServer) -> None:
+    """As in curl; also one that nobody would have sent."""
+    request = echo(server, "-d", "x", "-H", "user-agent:", "-H", "Content-Type: ", "-H", "Expect:", "-H", "X-Mine:")
+    names = {name.lower() for name, _ in request["headers"]}
+    assert names & {"user-agent", "content-type", "expect", "x-mine"} == set()
+    assert request["body_length"] == 1
+
+
+def test_authorization_and_idempotency_key_can_be_left_out(server: FaultServer) -> None:
+    options = ["--token", "secret", "--idempotency-key", "auto"]
+    assert {"Authorization", "Idempotency-Key"} <= dict(echo(server, *options)["headers"]).keys()
+    names = dict(echo(server, *options, "-H", "authorization:", "-H", "Idempotency-Key:")["headers"]).keys()
+    assert {"Authorization", "Idempotency-Key"} & names == set()
+
+
+def test_of_two_lines_the_one_with_a_value_is_sent(server: FaultServer) -> None:
+    request = echo(server, "-H", "Accept:", "-H", "Accept: text/plain", "-H", "User-Agent: me", "-H", "User-Agent:")
+    assert (headers_of(request, "Accept"), headers_of(request, "User-Agent")) == (["text/plain"], ["me"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["-H", "Host:"],
+        ["-H", "Accept:"],
+        ["-HContent-Length:"],
+        ["-Fa=b", "-HContent-Type:"],
+        ["--compressed", "-HAccept-Encoding:"],
+    ],
+)
+def test_what_has_to_be_sent_cannot_be_left_out(server: FaultServer, arguments: list[str]) -> None:
+    mine = server.new_id()
+    run = fetch(*arguments, server.url("/echo", id=mine))
+    assert (run.exit_code, run.output) == (2, "")
+    assert re.search(r"--header: '[\w-]+' cannot be left out", run.errors)
+    assert server.seen(mine, requests=0) == []
+
+
+@pytest.mark.parametrize("option", ["-I", "--head"])
+def test_head_shows_status_and_headers(server: FaultServer, option: str) -> None:
+    mine = server.new_id()
+    run = fetch(option, server.url("/seq/200", id=mine))
+    assert (run.exit_code, run.errors) == (0, "")
+    assert run.output.startswith("HTTP 200\r\n")
+    assert run.output.endswith("Content-Length: 64\r\n\r\n")
+    assert [request["method"] for request in server.seen(mine)] == ["HEAD"]
+
+
+@pytest.mark.parametrize("arguments", [["-X", "GET"], ["-d", "x"], ["-F", "a=b"], ["-T", "-"]])
+def test_head_goes_with_no_other_method_and_no_body(arguments: list[str]) -> None:
+    run = fetch("-I", *arguments, "http://127.0.0.1:1/")
+    assert (run.exit_code, run.output) == (2, "")
+    assert "--head: is a method, and without a body" in run.errors
+
+
+def test_silent_may_show_why_a_call_failed(server: FaultServer) -> None:
+    failing = [NO_RETRIES, server.url("/seq/404", body="x")]
+    assert fetch("-s", *failing).errors == ""
+    assert fetch("-sS", *failing).errors == fetch("-s", "--show-error", *failing).errors == fetch(*failing).errors != ""
 
 
 @pytest.mark.parametrize("option", ["-A", "--user-agent"])

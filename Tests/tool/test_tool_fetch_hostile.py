@@ -71,7 +71,7 @@ def test_a_url_that_is_none_is_refused(server: FaultServer, url: bytes) -> None:
         (b"X" * 257 + b": 1", "have a name that is no token"),
         (b"", "--header: '' has no colon"),
         (b"X-A", "--header: 'X-A' has no colon"),
-        (b"X-A;", "--header: 'X-A;' has no colon"),
+        (b"X-A;1", "--header: 'X-A;1' has no colon"),
         (b": 1", "--header: ': 1' has no name"),
         (b" : 1", "--header: ' : 1' has no name"),
         (b"Content-Length: 5", "have one that the library writes itself"),
@@ -87,7 +87,7 @@ def test_a_header_that_is_none_is_refused(server: FaultServer, line: bytes, mess
 
 
 def test_too_many_headers_are_refused(server: FaultServer) -> None:
-    message = nothing_is_sent(server, [*[b"-Ha:"] * 65_537, b"http://127.0.0.1:PORT/seq/200"])
+    message = nothing_is_sent(server, [*[b"-Ha;"] * 65_537, b"http://127.0.0.1:PORT/seq/200"])
     assert "header_count: must be at most 65536" in message
 
 
@@ -119,7 +119,7 @@ def test_strange_but_right_arguments_are_sent_as_they_are(server: FaultServer) -
     """Bytes above ASCII, formats, and as much as a command line holds."""
     mine = server.new_id()
     large = "x" * 100_000
-    headers = ["-HX-A: %n%s\t\xe9", f"-HX-Large: {large}", "-H" + "n" * 256 + ":"]
+    headers = ["-HX-A: %n%s\t\xe9", f"-HX-Large: {large}", "-H" + "n" * 256 + ";"]
     data = ["-d", large, "-d", "%n"]
     arguments = [argument.encode("latin-1") for argument in (*headers, *data)]
     answer = fetch_json(*arguments, server.url("/seq/200", {"h": "X:" + "y" * 50_000}, id=mine))

@@ -64,7 +64,8 @@ static void print_help(void) {
     printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
   puts("\n"
        "Options:\n"
-       "  -h, --help     print this; 'boxretry COMMAND --help' prints a command's options\n"
+       "  -h, --help     print this; 'boxretry help COMMAND' prints a command's options, as\n"
+       "                 'boxretry COMMAND --help' does\n"
        "  -V, --version  print the versions of the library and of its header\n"
        "\n"
        "Exit codes:\n"
@@ -72,6 +73,28 @@ static void print_help(void) {
        "  1  the output could not be written, or memory could not be had\n"
        "  2  an option or its value is wrong; stderr says which\n"
        "  3  a fault in boxretry itself");
+}
+
+static const tool_command *find_command(const char *name) {
+  for (size_t i = 0; i < command_count; i++) {
+    if (strcmp(name, commands[i]->name) == 0) return commands[i];
+  }
+  return NULL;
+}
+
+/* boxretry help [COMMAND]. `argv` begins with "help". */
+static int help(int argc, char **argv) {
+  char buffer[QUOTED_SIZE];
+  if (argc > 2) return usage_error(NULL, "unexpected argument '%s'", quoted(buffer, argv[2]));
+  if (argc < 2) {
+    print_help();
+    return TOOL_OK;
+  }
+  const tool_command *command = find_command(argv[1]);
+  if (!command) return usage_error(NULL, "unknown command '%s'", quoted(buffer, argv[1]));
+  char option[] = "--help";
+  char *arguments[] = {argv[1], option, NULL};
+  return command->run(2, arguments);
 }
 
 static int run(int argc, char **argv) {
@@ -87,10 +110,10 @@ static int run(int argc, char **argv) {
     return TOOL_OK;
   }
   if (word[0] == '-') return usage_error(NULL, "unknown option '%s'", quoted(buffer, word));
-  for (size_t i = 0; i < command_count; i++) {
-    if (strcmp(word, commands[i]->name) == 0) return commands[i]->run(argc - 1, argv + 1);
-  }
-  return usage_error(NULL, "unknown command '%s'", quoted(buffer, word));
+  if (strcmp(word, "help") == 0) return help(argc - 1, argv + 1);
+  const tool_command *command = find_command(word);
+  if (!command) return usage_error(NULL, "unknown command '%s'", quoted(buffer, word));
+  return command->run(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv) {

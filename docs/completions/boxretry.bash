@@ -42,7 +42,7 @@ _boxretry() {
       esac
       ;;
     fetch)
-      words='-X -H -d -F -T -A -o -i -f -v -s -L -x -h --request --header --data --form --upload-file --idempotency-key --user-agent --output --resume --include --fail --json --verbose --silent --token --token-file --token-env --token-url --token-form --token-form-env --allow-insecure-token --preset --max-attempts --retry-base-interval --retry-randomization-factor --max-retries-on-exception --backoff-cap --retry-after-cap --retry-after-over-cap --no-retry-unsafe-methods --timeout-interval-for-request-ms --timeout-interval-for-resource-ms --deadline-ms --body-limit --location --no-location --max-redirs --compressed --http1.1 --http2 --http2-prior-knowledge --cacert --cert --key --unix-socket --proxy --noproxy --help'
+      words='-X -I -H -d -F -T -A -o -i -f -v -s -S -L -x -h --request --head --header --data --form --upload-file --idempotency-key --user-agent --output --resume --include --fail --json --verbose --silent --show-error --token --token-file --token-env --token-url --token-form --token-form-env --allow-insecure-token --preset --max-attempts --retry-base-interval --retry-randomization-factor --max-retries-on-exception --backoff-cap --retry-after-cap --retry-after-over-cap --no-retry-unsafe-methods --timeout-interval-for-request-ms --timeout-interval-for-resource-ms --deadline-ms --body-limit --location --no-location --max-redirs --compressed --http1.1 --http2 --http2-prior-knowledge --cacert --cert --key --unix-socket --proxy --noproxy --help'
       case $before in
         -X|--request) return ;;
         -H|--header) return ;;

@@ -35,11 +35,15 @@ def _option(option: Option) -> str:
 
 def _details(command: Command) -> str:
     text = ""
+    before = "OPTIONS"
     for paragraph in command.details:
         title = _TITLE.match(paragraph)
         if not title:
-            text += f".SH NOTES\n{_as_it_stands(paragraph)}"
+            text += ".PP\n" if before == "NOTES" else ".SH NOTES\n"
+            text += _as_it_stands(paragraph)
+            before = "NOTES"
             continue
+        before = title[1]
         is_bare = paragraph[title.end(1)] == ":"
         rest = paragraph[title.end() :].lstrip(" ").removeprefix("\n") if is_bare else paragraph
         text += f'.SH "{title[1].upper()}"\n{_as_it_stands(rest)}'

@@ -52,7 +52,7 @@ static int show(const fetch_query *query, fetch_result *result) {
     result->error = BOXRETRY_ERROR_RESPONSE_TOO_LARGE;
   }
   const bool succeeded = is_success(result);
-  if (!succeeded && !query->is_silent) fetch_print_failure(result);
+  if (!succeeded && (!query->is_silent || query->shows_error)) fetch_print_failure(result);
   if (query->as_json) {
     fetch_print_json(result);
   } else if (result->response && (succeeded || !query->no_body_on_failure)) {

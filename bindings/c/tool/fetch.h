@@ -12,7 +12,9 @@
 typedef struct fetch_query {
   const char *url;
   const char *method;
+  int32_t is_head;
   header_list headers;
+  bool without_authorization;
   request_data data;
   form_data form;
   const char *upload;
@@ -22,6 +24,7 @@ typedef struct fetch_query {
   int32_t no_body_on_failure;
   int32_t as_json;
   int32_t is_silent;
+  int32_t shows_error;
   int32_t is_verbose;
   int32_t preset; /* BOXRETRY_PRESET_… */
   bool has_strategy;
@@ -63,6 +66,9 @@ extern const char fetch_details[];
 /** Reads the options. TOOL_GO_ON, or the code to exit with. Free the query in both cases. */
 int fetch_read_options(fetch_query *query, int argc, char **argv);
 void fetch_query_free(fetch_query *query);
+
+/** Sees to the headers that are not to be sent, and drops their lines. TOOL_GO_ON, or the code to exit with. */
+int fetch_leave_headers_out(fetch_query *query);
 
 /** Makes the source of the access tokens. TOOL_GO_ON, with result->error, or the code to exit with. */
 int fetch_take_tokens(fetch_query *query, fetch_result *result);

@@ -49,6 +49,7 @@ static void fill_request(const fetch_query *query, fetch_progress *progress, box
   request->header_count = query->headers.count;
   request->body_limit = (size_t)query->body_limit;
   request->idempotency_key = query->idempotency_key;
+  if (query->without_authorization) request->authorization = BOXRETRY_SWITCH_OFF;
   const bool has_bar = progress && progress->is_live && (query->output || query->upload);
   if (has_bar) request->on_progress = fetch_show_bar;
   request->on_progress_context = progress;

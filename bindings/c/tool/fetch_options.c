@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static const char *const preset_names[] = {
     [BOXRETRY_PRESET_BOX] = "box", [BOXRETRY_PRESET_JANUARY] = "january", [BOXRETRY_PRESET_JANUARY + 1] = NULL};
@@ -42,11 +41,15 @@ static int complete_certificate(fetch_query *query) {
   return TOOL_GO_ON;
 }
 
-static bool has_header(const header_list *list, const char *name) {
-  for (size_t i = 0; i < list->count; i++) {
-    if (strcasecmp(list->items[i].name, name) == 0) return true;
+static int complete_method(fetch_query *query) {
+  const bool has_body = query->form.count > 0 || query->data.is_given || query->upload;
+  if (query->is_head) {
+    if (query->method || has_body) return usage_error(&fetch_command, "--head: is a method, and without a body");
+    query->method = "HEAD";
+    query->with_head = 1;
   }
-  return false;
+  if (!query->method && has_body) query->method = query->upload ? "PUT" : "POST";
+  return TOOL_GO_ON;
 }
 
 static int complete_body(fetch_query *query) {
@@ -54,9 +57,7 @@ static int complete_body(fetch_query *query) {
   if (query->data.is_given + has_form + (query->upload != NULL) > 1) {
     return usage_error(&fetch_command, "only one of --data, --form and --upload-file can be the body");
   }
-  if (!query->method && query->upload) query->method = "PUT";
-  if (!query->method && (has_form || query->data.is_given)) query->method = "POST";
-  if (!query->data.is_given || has_header(&query->headers, "Content-Type")) return TOOL_GO_ON;
+  if (!query->data.is_given || header_list_has(&query->headers, "Content-Type")) return TOOL_GO_ON;
   bool ok = header_list_add(&query->headers, strdup("Content-Type"), strdup("application/x-www-form-urlencoded"));
   return ok ? TOOL_GO_ON : library_error(&fetch_command, BOXRETRY_ERROR_OUT_OF_MEMORY);
 }
@@ -96,7 +97,9 @@ static int complete_rest(fetch_query *query) {
 static int complete_query(fetch_query *query) {
   int exit_code = complete_retries(query);
   if (exit_code == TOOL_GO_ON) exit_code = complete_certificate(query);
+  if (exit_code == TOOL_GO_ON) exit_code = complete_method(query);
   if (exit_code == TOOL_GO_ON) exit_code = complete_body(query);
+  if (exit_code == TOOL_GO_ON) exit_code = fetch_leave_headers_out(query);
   if (exit_code == TOOL_GO_ON) exit_code = complete_tokens(query);
   if (exit_code == TOOL_GO_ON) exit_code = complete_rest(query);
   return exit_code;
@@ -115,7 +118,9 @@ int fetch_read_options(fetch_query *query, int argc, char **argv) {
   const tool_option table[] = {
       OPERAND("URL", &query->url),
       TEXT('X', "request", "METHOD", &query->method, "method (default GET; with a body POST, with -T PUT)"),
-      HEADERS('H', "header", &query->headers, "header line, 'Name: value'; may be given again"),
+      FLAG('I', "head", &query->is_head, "a HEAD; status and header lines on stdout, as with -i"),
+      HEADERS('H', "header", &query->headers,
+              "header line, 'Name: value'. 'Name:' sends none of that name, 'Name;' an empty one. May be given again"),
       DATA('d', "data", &query->data,
            "body, or @FILE: what is in it, as it is (@-: stdin). Given again, it is added after a '&'"),
       FORM('F', "form", &query->form,
@@ -134,6 +139,7 @@ int fetch_read_options(fetch_query *query, int argc, char **argv) {
       FLAG(0, "json", &query->as_json, "one line of JSON on stdout, and no body"),
       FLAG('v', "verbose", &query->is_verbose, "the table of attempts on stderr, also if that is no terminal"),
       FLAG('s', "silent", &query->is_silent, "nothing on stderr but what is wrong with the options"),
+      FLAG('S', "show-error", &query->shows_error, "with -s: if the call fails, why"),
       TOKEN_OPTIONS(&query->tokens),
       CHOICE("preset", "NAME", &query->preset, preset_names,
              "box (default), or january: no retries but those that are asked for by the options below"),

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 const char *const over_cap_names[] = {
     [BOXRETRY_OVER_CAP_CLAMP] = "clamp", [BOXRETRY_OVER_CAP_STOP] = "stop", [BOXRETRY_OVER_CAP_STOP + 1] = NULL};
@@ -91,15 +92,22 @@ static char *copy_trimmed(const char *start, const char *end, const char *white_
 }
 
 static int read_header(const tool_command *command, const tool_option *option, const char *value) {
+  const bool is_to_be_sent = option->kind == OPTION_HEADER;
   const char *colon = strchr(value, ':');
+  const char *end = value + strlen(value);
+  const bool is_empty = !colon && is_to_be_sent && end > value && end[-1] == ';'; /* as curl has it */
+  if (is_empty) colon = end - 1;
   if (!colon) return bad_value(command, option, value, "has no colon; write 'Name: value'");
 
-  const char *white_space = option->kind == OPTION_RECEIVED_HEADER ? " \t\r\n" : " \t";
+  const char *white_space = is_to_be_sent ? " \t" : " \t\r\n";
   char *name = copy_trimmed(value, colon, white_space);
-  char *text = copy_trimmed(colon + 1, colon + strlen(colon), white_space);
+  char *text = copy_trimmed(colon + 1, end, white_space);
   const bool is_nameless = name && *name == '\0';
-  if (!header_list_add(option->target.headers, name, text)) {
-    return library_error(command, BOXRETRY_ERROR_OUT_OF_MEMORY);
+  header_list *list = option->target.headers;
+  if (!header_list_add(list, name, text)) return library_error(command, BOXRETRY_ERROR_OUT_OF_MEMORY);
+  if (is_to_be_sent && !is_empty && *text == '\0') {
+    free(text);
+    list->items[list->count - 1].value = NULL;
   }
   return is_nameless ? bad_value(command, option, value, "has no name; write 'Name: value'") : TOOL_GO_ON;
 }
@@ -114,6 +122,13 @@ bool header_list_add(header_list *list, char *name, char *value) {
   list->items = items;
   items[list->count++] = (boxretry_header){name, value};
   return true;
+}
+
+bool header_list_has(const header_list *list, const char *name) {
+  for (size_t i = 0; i < list->count; i++) {
+    if (strcasecmp(list->items[i].name, name) == 0) return true;
+  }
+  return false;
 }
 
 void header_list_free(header_list *list) {

@@ -17,6 +17,9 @@ typedef struct header_list {
 /** Adds a line, of which the strings were allocated and are the list's from now on. False: there is no memory. */
 bool header_list_add(header_list *list, char *name, char *value);
 
+/** Whether a line has that name, in any case, and a value, or NULL where there is to be no header. */
+bool header_list_has(const header_list *list, const char *name);
+
 void header_list_free(header_list *list);
 
 typedef enum option_kind {
@@ -26,8 +29,8 @@ typedef enum option_kind {
   OPTION_REAL,
   OPTION_TEXT,
   OPTION_CHOICE,          /* one of `choices`: writes its index */
-  OPTION_HEADER,          /* 'Name: value': appends; may be given again */
-  OPTION_RECEIVED_HEADER, /* the same; a line end is dropped, since the line was copied from somewhere */
+  OPTION_HEADER,          /* 'Name: value', 'Name;' (empty), 'Name:' (value NULL): appends; may be given again */
+  OPTION_RECEIVED_HEADER, /* 'Name: value' or 'Name:'; a line end is dropped, since it was copied from somewhere */
   OPTION_DATA,            /* text, or a file: appends; may be given again */
   OPTION_FORM,            /* a form's field: appends; may be given again */
   OPTION_OWN,             /* read by a function of the command's own */

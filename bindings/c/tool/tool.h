@@ -5,7 +5,8 @@
  *              finds the command, prints help and version
  *   delays.c   boxretry delays
  *   explain.c  boxretry explain; explain_print.c: what it prints
- *   fetch.c    boxretry fetch; fetch_options.c and fetch_details.c: its options and its help; fetch_call.c: the call
+ *   fetch.c    boxretry fetch; fetch_options.c, fetch_headers.c and fetch_details.c: its options and its help;
+ *              fetch_call.c: the call
  *   fetch_token.c, token_options.c
  *              where its access tokens come from
  *   fetch_source.c, fetch_sink.c
