@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from decision_flow import mark
 from header_text import read
+from terminal_picture import screen_of
 from tool_help import Command, Tool
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -126,3 +127,23 @@ def test_the_diagram_is_drawn_from_its_text() -> None:
     assert mark((ROOT / "docs/decision-flow.dot").read_text()) in picture
     words = " ".join(ElementTree.fromstring(picture).itertext())
     assert "max_retries_on_exception" in words
+
+
+def test_the_picture_of_a_terminal_shows_what_the_tool_wrote() -> None:
+    words = " ".join(" ".join(ElementTree.parse(ROOT / "docs/fetch.svg").getroot().itertext()).split())
+    for row in (
+        "1 … s 503 server_error, retry in 0.2 s (backoff)",
+        "2 … s receive network_exception, retry in 0.2 s (backoff)",
+        "3 … s 429 rate_limited, retry in 0.3 s (retry_after)",
+        "4 … s 200 success",
+    ):
+        assert row in words
+
+
+def test_a_terminal_writes_over_what_a_line_began_with() -> None:
+    assert screen_of("abc\rx\n\x1b[1;31mred\x1b[0m.") == [
+        [("x", ""), ("b", ""), ("c", "")],
+        [("r", "1;31"), ("e", "1;31"), ("d", "1;31"), (".", "")],
+    ]
+    with pytest.raises(ValueError, match="means nothing"):
+        screen_of("\x1b[2J")

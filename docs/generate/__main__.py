@@ -1,4 +1,4 @@
-"""Makes what is made from the header and from what the tool says: manual pages, shell completion, the decision flow.
+"""Makes what is made from the header and from what the tool says: manual pages, shell completion, pictures.
 
 python docs/generate [--check]: writes the files, or says which of them are out of date. scripts/docs calls it.
 """
@@ -14,12 +14,13 @@ import completions
 import decision_flow
 import header_text
 import manual_pages
+import terminal_picture
 from tool_help import Tool
 
 ROOT = Path(__file__).resolve().parents[2]
 PREFIX = Path(os.environ.get("BOXRETRY_PREFIX") or ROOT / "build/prefix").resolve()
 
-_MADE = ("man/*", "completions/*", "decision-flow.*")
+_MADE = ("man/*", "completions/*", "decision-flow.*", "fetch.svg")
 
 
 def made() -> dict[Path, str]:
@@ -34,6 +35,7 @@ def made() -> dict[Path, str]:
     drawn = ROOT / "docs/decision-flow.svg"
     is_drawn = drawn.exists() and decision_flow.mark(flow) in drawn.read_text()
     files[Path("docs/decision-flow.svg")] = drawn.read_text() if is_drawn else decision_flow.svg(flow)
+    files[Path("docs/fetch.svg")] = terminal_picture.svg(PREFIX / "bin/boxretry")
     return files
 
 
