@@ -38,5 +38,6 @@ def unknown_argument(function: str, name: str) -> TypeError:
         instead = f"it is an argument of {'Client()' if name in of_client else 'Client.request()'}"
     else:
         known = of_client if function == "Client()" else of_request
-        instead = " or ".join(get_close_matches(name, known)) or f"see help(boxretry.{function.rstrip('()')})"
+        close = " or ".join(get_close_matches(name, known))
+        instead = f"did you mean {close}?" if close else f"see help(boxretry.{function.rstrip('()')})"
     return TypeError(f"{function} has no argument {name!r}: {instead}")
