@@ -181,6 +181,7 @@ def test_descriptor_is_looked_at_before_anything_is_sent(tmp_path: Path) -> None
         ("read", None, "SOURCE", "body_source.read: failed, or did not answer"),
         ("read", 0, "SOURCE", "body_source.read: ended before there were `length` bytes"),
         ("write", 0, "SINK", "sink.write: failed, or did not answer"),
+        ("begin", 0, "SINK", "sink.begin: failed, or did not answer"),
     ],
 )
 @isolated

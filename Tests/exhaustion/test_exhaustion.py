@@ -17,7 +17,8 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 PREFIX = Path(os.environ.get("BOXRETRY_PREFIX", REPOSITORY / "build" / "prefix"))
-BUILD = REPOSITORY / "build" / "exhaustion"
+# Of each process of pytest's: what is under way cannot be written anew.
+BUILD = REPOSITORY / "build" / "exhaustion" / os.environ.get("PYTEST_XDIST_WORKER", "alone")
 HERE, ENGINE = Path(__file__).parent, Path(__file__).parents[1] / "engine_c"
 OPTIONS = ["-std=gnu11", "-O1", "-g", "-gdwarf-4", "-Wall", "-Wextra", "-Werror", "-pthread", f"-I{PREFIX}/include"]
 VALGRIND = [
@@ -64,9 +65,7 @@ def test_memory(tmp_path: Path, under: list[str]) -> None:
 @pytest.mark.parametrize("under", [[], VALGRIND], ids=["plain", "valgrind"])
 def test_threads(tmp_path: Path, under: list[str]) -> None:
     """perform() needs none, and works; where one is needed, there is an error, and nobody waits for ever."""
-    requests = play("threads", tmp_path, under)
-    assert requests["gets and posts"] == 0
-    assert {name for name, count in requests.items() if count > 0} >= {
+    wanted = {
         "a custom strategy",
         "submits",
         "a cancel switch",
@@ -75,3 +74,11 @@ def test_threads(tmp_path: Path, under: list[str]) -> None:
         "a provider that is asked again",
         "performs on threads",
     }
+    needed: set[str] = set()
+    for _ in range(5):  # Performs need a thread where they meet, which on a busy machine they do not each time.
+        requests = play("threads", tmp_path, under)
+        assert requests["gets and posts"] == 0
+        needed |= {name for name, count in requests.items() if count > 0}
+        if needed >= wanted:
+            return
+    assert needed >= wanted
