@@ -36,8 +36,8 @@ extension DelayHeaders {
         guard headers.count <= Self.maximumCount else {
             throw .invalidArgument("options.delay_header_count", "must be at most 16")
         }
-        for (name, unit) in headers where !append(name: name, unit: number(unit)) {
-            throw .invalidArgument("options.delay_headers", "have a name or a unit that cannot be")
+        for (index, (name, unit)) in headers.enumerated() where !append(name: name, unit: number(unit)) {
+            throw .invalidArgument("options.delay_headers[\(index)]", "has a name or a unit that cannot be")
         }
     }
 }
