@@ -1,0 +1,190 @@
+import CShims
+import RetryCore
+
+/// How an attempt begins and ends, and what is written down of it. All of it runs on the loop.
+extension Engine {
+    /// Begins attempts whose turn it is; not so many that the timers of others would have to wait for long.
+    func startWaiting() {
+        for started in 0..<Self.maximumStartsInOneTurn {
+            guard let call = starting.next(settings, now: now) else {
+                if let due = starting.nextRelease { timers.set(release, due: due) }
+                return
+            }
+            call.isQueued = false
+            if started > 0 { readClock() }
+            begin(call)
+        }
+        hasMoreToDo = true
+    }
+
+    private func begin(_ call: Call) {
+        switch call.headerLines() {
+        case .unchanged: begin(call, nil, withToken: true)
+        case .changed(let lines, let withToken): begin(call, lines, withToken: withToken)
+        case .outOfMemory:
+            giveUpTurn(call)
+            perform(call.machine.failed(.outOfMemory), call)
+        case .failed:
+            giveUpTurn(call)
+            perform(call.machine.callbackFailed(), call)
+        }
+    }
+
+    private func giveUpTurn(_ call: Call) {
+        starting.opened(call.target)
+        starting.ended(call.target, isCounted: call.isCountedByHost)
+        hasMoreToDo = true
+    }
+
+    private func begin(_ call: Call, _ lines: UnsafeMutablePointer<curl_slist>?, withToken: Bool) {
+        let transfer = Transfer(call: call, lines: lines, withToken: withToken, now: now)
+        guard transfer.hasAuthorization else {
+            giveUpTurn(call)
+            return perform(call.machine.failed(.outOfMemory), call)
+        }
+        call.transfer = transfer
+        if call.reconnects == 0, call.redirectsInAttempt == 0 {
+            call.attemptStartedAt = now
+            call.attemptStartedBoot = boottime
+            locked { stats.attempts += 1 }
+        }
+        arm(call)
+        tell(.attemptBegan, call)
+        if transfer.target.hasBody, let source = call.request.source, !source.rewind() {
+            return attemptEnded(call, .local(.source), code: 0)
+        }
+        if let failure = transport?.begin(transfer) { attemptEnded(call, .local(failure), code: 0) }
+    }
+
+    func attemptEnded(_ call: Call, _ result: CallMachine.AttemptResult, code: Int32, at time: Int64? = nil) {
+        guard let transfer = call.transfer else { return }
+        detach(transfer)
+        if call.isAskingEarly {
+            call.endWhileAsking = (result, code, time ?? now)
+            return arm(call)
+        }
+        transfer.tellLastProgress()
+        call.request.source?.rest()
+        var result = call.keepHead(transfer) ? result : .local(.outOfMemory)
+        if result == .response { result = followed(call, transfer) }
+        if result == .response, isExpiry(call, transfer) {
+            dropToken(call)
+            call.auth?.hasReplayed = true
+            let decision = call.retryLoop.countRejection(isReplayable: call.bodyCanBeSentAgain)
+            call.decision = decision
+            guard decision.isRetry else { return refuseReplay(call, transfer, at: time ?? now) }
+            result = .replay
+        }
+        note(call, transfer, result, code: code, at: time ?? now)
+        perform(call.machine.attemptEnded(result), call)
+    }
+
+    /// The token has expired, but the request may not be sent again: the caller gets the response (R3, B14).
+    private func refuseReplay(_ call: Call, _ transfer: Transfer, at time: Int64) {
+        note(call, transfer, .response, code: 0, at: time)
+        guard case .decide = call.machine.attemptEnded(.response) else { return }
+        decided(call)
+    }
+
+    /// What a response is to the call: its answer, or a redirect that is followed. Then the call's target is changed.
+    private func followed(_ call: Call, _ transfer: Transfer) -> CallMachine.AttemptResult {
+        guard Redirect.isRedirect(transfer.status), call.settings.maxRedirects > 0 else { return .response }
+        guard let location = call.received.head.list.firstValue(of: "Location") else { return .response }
+        let target: Target
+        switch call.target.followed(status: transfer.status, location: location, from: call.request.target) {
+        case .to(let followed): target = followed
+        case .nowhere: return .response
+        case .outOfMemory: return .local(.outOfMemory)
+        }
+        guard !target.hasBody || call.bodyCanBeSentAgain else { return .response }
+        guard call.redirectsInAttempt < call.settings.maxRedirects else { return .local(.tooManyRedirects) }
+        call.redirectsInAttempt += 1
+        call.redirects.append(
+            RedirectRecord(attemptNumber: call.attemptNumber, status: transfer.status, target: target))
+        call.target = target
+        return .redirect
+    }
+
+    /// Writes down how an attempt ended, and makes the outcome that the strategy sees.
+    private func note(
+        _ call: Call, _ transfer: Transfer, _ result: CallMachine.AttemptResult, code: Int32, at time: Int64
+    ) {
+        var cause = NetworkExceptionCause.none
+        switch result {
+        case .redirect: return tell(.redirected, call)
+        case .vetoed(isSafe: true) where call.machine.mayReconnect:
+            call.reconnects += 1
+            locked { stats.reconnects += 1 }
+            return tell(.reconnect, call)
+        case .vetoed: cause = .receive
+        case .exception(let reason): cause = reason
+        case .response, .replay, .local: break
+        }
+        call.forgetResponse()
+        if cause != .none { call.exceptions += 1 }
+        var record = record(of: call, transfer, at: time)
+        if cause == .none {
+            record.status = transfer.status
+        } else {
+            record.cause = cause
+            record.exceptionNumber = call.exceptions
+        }
+        record.curlCode = code
+        call.records.append(record)
+        if cause != .none, transfer.place == .sink, let sink = call.sink { call.download?.brokeOff(at: sink.length) }
+        makeOutcome(call, transfer, cause: cause)
+        call.reconnects = 0
+        guard result == .replay else { return }
+        call.records[call.records.count - 1].decision = call.decision
+        tell(.attemptEnded, call, call.records.last)
+        call.keepResponse()
+    }
+
+    /// The attempt's outcome, for the strategy to see.
+    func makeOutcome(_ call: Call, _ transfer: Transfer, cause: NetworkExceptionCause) {
+        call.outcome = cause == .none ? Outcome(status: transfer.status) : Outcome(exception: cause)
+        // A response that broke off has headers, too.
+        if transfer.isHeadWhole { call.outcome.headers = call.received.head.list }
+        call.outcome.requestSent = call.requestSent(transfer)
+        call.outcome.isRequestUnsafe = call.request.isUnsafe
+        call.outcome.request = UnsafeRawPointer(call.request.description)
+        call.outcome.isBodyReplayable = call.bodyCanBeSentAgain
+        call.outcome.authAvailable = transfer.usesToken
+        if cause != .none, let sink = call.sink { call.outcome.isSinkRestartable = !sink.hasBegun || sink.canRestart }
+    }
+
+    /// Writes down an attempt that the end of its call broke off: the server may have seen it (B13).
+    func noteUnfinished(_ call: Call, _ transfer: Transfer) {
+        detach(transfer)
+        call.records.append(record(of: call, transfer, at: now))
+    }
+
+    /// What is known of an attempt, however it ended.
+    private func record(of call: Call, _ transfer: Transfer, at time: Int64) -> AttemptRecord {
+        AttemptRecord(
+            status: 0, cause: .none, decision: nil, startedAt: call.attemptStartedAt - call.startedAt,
+            endedAt: time - call.startedAt, reconnects: call.reconnects, curlCode: 0,
+            number: call.attemptNumber, exceptionNumber: 0, redirects: call.redirectsInAttempt,
+            requestSent: call.requestSent(transfer), resumedFrom: transfer.resumedFrom, report: transfer.report)
+    }
+
+    /// The transfer's look-up is over, or it found a connection that there was.
+    func opened(_ transfer: Transfer) {
+        starting.opened(transfer.target)
+    }
+
+    /// Takes the transfer out of the transport.
+    func detach(_ transfer: Transfer) {
+        guard !transfer.isDetached else { return }
+        transfer.isDetached = true
+        transfer.open()
+        starting.ended(transfer.target, isCounted: transfer.call.isCountedByHost)
+        hasMoreToDo = true
+        transport?.end(transfer)
+    }
+
+    func drop(_ transfer: inout Transfer?) {
+        if let dropped = transfer { detach(dropped) }
+        transfer = nil
+    }
+}
