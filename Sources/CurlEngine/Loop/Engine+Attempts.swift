@@ -5,13 +5,13 @@ import RetryCore
 extension Engine {
     /// Begins attempts whose turn it is; not so many that the timers of others would have to wait for long.
     func startWaiting() {
-        for started in 0..<Self.maximumStartsInOneTurn {
+        for _ in 0..<Self.maximumStartsInOneTurn {
             guard let call = starting.next(settings, now: now) else {
                 if let due = starting.nextRelease { timers.set(release, due: due) }
                 return
             }
             call.isQueued = false
-            if started > 0 { readClock() }
+            readClock()
             begin(call)
         }
         hasMoreToDo = true

@@ -278,6 +278,7 @@ public final class Engine {
         transport.runDue()
         takeEnded(transport)
         guard mayWait() else { return }
+        readClock()
         transport.wait(nanoseconds: hasMoreToDo ? 0 : max(min(timers.nextDue ?? .max, limit) - now, 0))
         locked { isPolling = false }
         takeEnded(transport)

@@ -174,7 +174,8 @@ final class Transfer {
     }
 
     func receive(header line: UnsafePointer<CChar>, _ count: Int) -> Bool {
-        touch()
+        // The clock is read for a head's first line; the others come with it, or with an event that is looked at by itself.
+        if expectsStatusLine { touch() } else { lastActivity = call.engine.now }
         if expectsStatusLine {
             // A new message. What a 1xx response had is not the final one's (B7).
             expectsStatusLine = false
@@ -429,6 +430,7 @@ final class Transfer {
 
     /// Something moves, now. (The engine's time is that of the event at hand.)
     func touch() {
+        call.engine.readClock()
         lastActivity = call.engine.now
     }
 
