@@ -38,7 +38,6 @@ extension Engine {
     func resume(_ call: Call) {
         guard let transfer = call.transfer, !transfer.isDetached, transfer.place != .undecided else { return }
         transfer.isPaused = false
-        readClock()
         transfer.touch()
         arm(call)
         transport?.resume(transfer)

@@ -428,7 +428,7 @@ final class Transfer {
         if exhausted { localFailure = .exhausted }
     }
 
-    /// Something moves, now. (The engine's time is that of the event at hand.)
+    /// Something moves, now: the engine's time may be that of a whole batch of events.
     func touch() {
         call.engine.readClock()
         lastActivity = call.engine.now
