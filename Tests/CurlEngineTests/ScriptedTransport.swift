@@ -98,19 +98,22 @@ final class ScriptedTransport: Transport {
 
     func runDue() {}
 
-    func wait(nanoseconds: Int64) {
+    func wait(nanoseconds: Int64) -> Int {
         // Another thread is asked, and its answer comes in real time.
-        if let engine, engine.active.contains(where: { $0.isAskingEarly || $0.machine.state == .deciding }) { return }
+        if let engine, engine.active.contains(where: { $0.isAskingEarly || $0.machine.state == .deciding }) { return 0 }
         let now = clock.monotonic.nanoseconds
         let next = pending.map(\.due).min() ?? .max
         let until = min(next, nanoseconds > .max - now ? .max : now + nanoseconds)
         guard until != .max else { fatalError("the engine waits for ever: nothing is going to happen") }
         if until > now { _ = clock.advance(bySeconds: Double(until - now) / 1e9) }
         engine?.readClock()
+        var happened = 0
         while let index = pending.firstIndex(where: { $0.due <= clock.monotonic.nanoseconds }) {
             let (_, transfer, event) = pending.remove(at: index)
             play(event, transfer)
+            happened += 1
         }
+        return happened
     }
 
     private func play(_ event: Script.Event, _ transfer: Transfer?) {

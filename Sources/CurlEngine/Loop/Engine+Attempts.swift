@@ -3,9 +3,10 @@ import RetryCore
 
 /// How an attempt begins and ends, and what is written down of it. All of it runs on the loop.
 extension Engine {
-    /// Begins attempts whose turn it is; not so many that the timers of others would have to wait for long.
-    func startWaiting() {
-        for _ in 0..<Self.maximumStartsInOneTurn {
+    /// Begins attempts whose turn it is; not for so long that the timers of others would be late.
+    func startWaiting(_ transport: any Transport) {
+        let limit = now + Self.longestStart
+        for _ in 0..<mayStart where now < limit {
             guard let call = starting.next(settings, now: now) else {
                 if let due = starting.nextRelease { timers.set(release, due: due) }
                 return
@@ -13,6 +14,7 @@ extension Engine {
             call.isQueued = false
             readClock()
             begin(call)
+            transport.runDue()
         }
         hasMoreToDo = true
     }

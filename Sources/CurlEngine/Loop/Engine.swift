@@ -6,7 +6,9 @@ import RetryCore
 /// The loop is a role, not a thread. Whoever holds it runs `turn()`: a thread that blocks for a call of its own, if the
 /// role is free, else the engine's own thread. Everything but what is said to be guarded belongs to the holder.
 public final class Engine {
-    static let maximumStartsInOneTurn = 64
+    /// So many attempts begin in a turn, if there is nothing to do for others; and then no more in it after that time.
+    private static let startsWhenIdle = 4
+    static let longestStart: Int64 = 1_000_000
 
     /// Guards what stands below it; never held around a callback.
     let lock: OpaquePointer
@@ -45,6 +47,8 @@ public final class Engine {
     var budget: RetryBudget?
     var active: [Call] = []
     var starting = StartQueue()
+    /// How many attempts may begin in this turn.
+    private(set) var mayStart = Engine.startsWhenIdle
     /// Wakes the loop when attempts need not wait any longer for another one's connection.
     let release = TimerEntry()
     let pool: WorkerPool
@@ -274,12 +278,16 @@ public final class Engine {
         hasMoreToDo = false
         runCommands()
         runTimers()
-        startWaiting()
+        startWaiting(transport)
         transport.runDue()
         takeEnded(transport)
         guard mayWait() else { return }
         readClock()
-        transport.wait(nanoseconds: hasMoreToDo ? 0 : max(min(timers.nextDue ?? .max, limit) - now, 0))
+        let happened = transport.wait(
+            nanoseconds: hasMoreToDo ? 0 : max(min(timers.nextDue ?? .max, limit) - now, 0))
+        // While others have something to be done, fewer begin than end: where a server is faster than this loop, more of
+        // them at once would bring nothing, and each would cost more.
+        mayStart = happened == 0 ? Self.startsWhenIdle : max(happened / 2, 1)
         locked { isPolling = false }
         takeEnded(transport)
     }

@@ -107,20 +107,23 @@ final class CurlTransport: Transport {
         }
     }
 
-    func wait(nanoseconds: Int64) {
+    func wait(nanoseconds: Int64) -> Int {
         var ready: [64 of shim_ready] = .init(repeating: shim_ready())
         var span = ready.mutableSpan
         let timeout = timeoutMilliseconds(nanoseconds)
         let count = span.withUnsafeMutableBufferPointer { shim_epoll_wait(epoll, $0.baseAddress, 64, timeout) }
         engine.readClock()
+        var handled = 0
         for index in 0..<Int(count) {
             let event = ready[index]
             if event.descriptor == wakeup {
                 shim_eventfd_clear(wakeup)
             } else {
                 handle(event)
+                handled += 1
             }
         }
+        return handled
     }
 
     func runDue() {

@@ -17,7 +17,8 @@ protocol Transport: AnyObject {
     func runDue()
 
     /// Waits until something happens, but at most so many nanoseconds, has the engine read the clock, and lets it happen.
-    func wait(nanoseconds: Int64)
+    /// How much has happened.
+    func wait(nanoseconds: Int64) -> Int
 
     /// The next attempt that has ended by itself.
     func takeEnded() -> EndedTransfer?
