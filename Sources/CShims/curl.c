@@ -42,9 +42,11 @@ struct shim_easy {
   curl_mime *mime;
   int part_count;
   shim_part_failure part_failure;
-  bool was_large;
-  bool was_direct;
   bool is_always_direct;
+  /* What is set at present; libcurl's own choice at first. */
+  bool is_fresh, is_alone, is_direct, is_multiplexed, is_compressed, is_watched, is_large;
+  bool has_method; /* other than a GET without a body */
+  long http_version;
 };
 
 /* --- Multi --- */
@@ -233,12 +235,6 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
     SET(CURLOPT_HEADERDATA, easy);
     SET(CURLOPT_WRITEFUNCTION, on_body);
     SET(CURLOPT_WRITEDATA, easy);
-    SET(CURLOPT_READFUNCTION, on_read);
-    SET(CURLOPT_READDATA, easy);
-    SET(CURLOPT_SEEKFUNCTION, on_seek);
-    SET(CURLOPT_SEEKDATA, easy);
-    SET(CURLOPT_XFERINFOFUNCTION, on_progress);
-    SET(CURLOPT_XFERINFODATA, easy);
     SET(CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
     SET(CURLOPT_OPENSOCKETDATA, easy);
     SET(CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
@@ -285,29 +281,19 @@ static bool needs_own_connection(const shim_attempt *attempt) {
   return version >= 0x075800 && version < 0x080000;
 }
 
-CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *transfer) {
-  const bool is_alone = needs_own_connection(attempt);
-  CURLcode failure = CURLE_OK;
-  easy->transfer = transfer;
-  SET(CURLOPT_URL, attempt->url);
-  SET(CURLOPT_HTTPHEADER, attempt->headers);
-  SET(CURLOPT_FRESH_CONNECT, attempt->fresh || is_alone ? 1L : 0L);
-  SET(CURLOPT_FORBID_REUSE, is_alone ? 1L : 0L);
-  SET(CURLOPT_HTTP_VERSION, attempt->http_version);
-  if (attempt->direct != easy->was_direct && !easy->is_always_direct) {
-    SET(CURLOPT_NOPROXY, attempt->direct ? "*" : NULL);
-    easy->was_direct = attempt->direct;
-  }
-  SET(CURLOPT_PIPEWAIT, attempt->multiplexed ? 1L : 0L);
-  SET(CURLOPT_ACCEPT_ENCODING, attempt->compressed ? "" : NULL);
-  SET(CURLOPT_NOPROGRESS, attempt->watched ? 0L : 1L);
-  if (attempt->large != easy->was_large) {
-    SET(CURLOPT_BUFFERSIZE, attempt->large ? 131072L : (long)CURL_MAX_WRITE_SIZE);
-    SET(CURLOPT_UPLOAD_BUFFERSIZE, attempt->large ? 262144L : 65536L);
-    easy->was_large = attempt->large;
-  }
+/* False: it is so already. */
+static bool becomes(bool *present, bool wanted) {
+  if (*present == wanted) return false;
+  *present = wanted;
+  return true;
+}
 
-  /* The method, and its body. First of all back to a GET, whatever there was before. */
+/* The method, and the request's body. */
+static void set_method(shim_easy *easy, const shim_attempt *attempt, CURLcode *failed) {
+  const bool is_plain = attempt->body_kind == SHIM_BODY_NONE && strcmp(attempt->method, "GET") == 0;
+  CURLcode failure = CURLE_OK;
+  if (!becomes(&easy->has_method, !is_plain) && is_plain) return;
+  /* First of all back to a GET, whatever there was before. */
   SET(CURLOPT_HTTPGET, 1L);
   SET(CURLOPT_CUSTOMREQUEST, strcmp(attempt->method, "GET") == 0 ? NULL : attempt->method);
   switch (attempt->body_kind) {
@@ -321,6 +307,10 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
     break;
   case SHIM_BODY_STREAM:
     SET(CURLOPT_UPLOAD, 1L);
+    SET(CURLOPT_READFUNCTION, on_read);
+    SET(CURLOPT_READDATA, easy);
+    SET(CURLOPT_SEEKFUNCTION, on_seek);
+    SET(CURLOPT_SEEKDATA, easy);
     SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)attempt->body_length);
     break;
   case SHIM_BODY_MULTIPART:
@@ -329,9 +319,38 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   }
   /* A GET with a body says what it is. */
   if (attempt->body_kind != SHIM_BODY_NONE) SET(CURLOPT_CUSTOMREQUEST, attempt->method);
-  return failure;
+  keep_first(failed, failure);
 }
 
+CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *transfer) {
+  const bool is_alone = needs_own_connection(attempt);
+  CURLcode failure = CURLE_OK;
+  easy->transfer = transfer;
+  SET(CURLOPT_URL, attempt->url);
+  SET(CURLOPT_HTTPHEADER, attempt->headers);
+  if (attempt->http_version != easy->http_version) {
+    easy->http_version = attempt->http_version;
+    SET(CURLOPT_HTTP_VERSION, attempt->http_version);
+  }
+  if (becomes(&easy->is_fresh, attempt->fresh || is_alone)) SET(CURLOPT_FRESH_CONNECT, (long)easy->is_fresh);
+  if (becomes(&easy->is_alone, is_alone)) SET(CURLOPT_FORBID_REUSE, (long)is_alone);
+  if (!easy->is_always_direct && becomes(&easy->is_direct, attempt->direct))
+    SET(CURLOPT_NOPROXY, attempt->direct ? "*" : NULL);
+  if (becomes(&easy->is_multiplexed, attempt->multiplexed)) SET(CURLOPT_PIPEWAIT, (long)attempt->multiplexed);
+  if (becomes(&easy->is_compressed, attempt->compressed))
+    SET(CURLOPT_ACCEPT_ENCODING, attempt->compressed ? "" : NULL);
+  if (becomes(&easy->is_watched, attempt->watched)) {
+    SET(CURLOPT_NOPROGRESS, (long)!attempt->watched);
+    SET(CURLOPT_XFERINFOFUNCTION, on_progress);
+    SET(CURLOPT_XFERINFODATA, easy);
+  }
+  if (becomes(&easy->is_large, attempt->large)) {
+    SET(CURLOPT_BUFFERSIZE, attempt->large ? 131072L : (long)CURL_MAX_WRITE_SIZE);
+    SET(CURLOPT_UPLOAD_BUFFERSIZE, attempt->large ? 262144L : 65536L);
+  }
+  set_method(easy, attempt, &failure);
+  return failure;
+}
 #undef SET
 
 void shim_easy_forget(shim_easy *easy) {

@@ -11,17 +11,18 @@ static uint64_t hash(uint64_t state, const char *text) {
   return state;
 }
 
-static bool is_address(const char *host) {
-  unsigned char bytes[sizeof(struct in6_addr)];
-  return host[0] == '[' || inet_pton(AF_INET, host, bytes) == 1;
-}
+/* What is known of a host by how it is written in a URL, which has IPv6 in brackets. */
+typedef struct url_host {
+  bool is_address;
+  bool is_loopback; /* 127.0.0.0/8, ::1, and the name that always stands for them (RFC 6761) */
+} url_host;
 
-/* 127.0.0.0/8, ::1, and the name that always stands for them (RFC 6761). `host` as in a URL: IPv6 in brackets. */
-static bool is_loopback(const char *host) {
+static url_host read_host(const char *host) {
   struct in_addr address;
-  if (strcasecmp(host, "localhost") == 0 || strcasecmp(host, "localhost.") == 0) return true;
-  if (inet_pton(AF_INET, host, &address) == 1) return ntohl(address.s_addr) >> 24 == 127;
-  return strcmp(host, "[::1]") == 0;
+  if (host[0] == '[') return (url_host){true, strcmp(host, "[::1]") == 0};
+  if (host[0] >= '0' && host[0] <= '9' && inet_pton(AF_INET, host, &address) == 1)
+    return (url_host){true, ntohl(address.s_addr) >> 24 == 127};
+  return (url_host){false, strcasecmp(host, "localhost") == 0 || strcasecmp(host, "localhost.") == 0};
 }
 
 /* The parts of a URL that say where a request goes. */
@@ -60,11 +61,11 @@ static CURLUcode parse_origin(const char *url, url_origin *out) {
 }
 
 /* What is known of a URL by its scheme, host and port, each as libcurl writes it. */
-static shim_url facts(bool has_tls, const char *host, const char *port) {
+static shim_url facts(bool has_tls, const char *host, url_host known, const char *port) {
   return (shim_url){.origin = hash(hash(0xCBF29CE484222325U, host), port),
-                    .needs_lookup = !is_address(host),
+                    .needs_lookup = !known.is_address,
                     .has_tls = has_tls,
-                    .is_local = is_loopback(host)};
+                    .is_local = known.is_loopback};
 }
 
 /* Most URLs are of one plain form: a scheme, a name in small letters or an IPv4 address, perhaps a port, a path. It is
@@ -82,7 +83,8 @@ static bool check_plain(const char *url, shim_url *out) {
   }
   host[length] = '\0';
   /* libcurl takes other numbers for addresses as well. */
-  if (!(host[0] >= 'a' && host[0] <= 'z') && !is_address(host)) return false;
+  const url_host known = read_host(host);
+  if (!(host[0] >= 'a' && host[0] <= 'z') && !known.is_address) return false;
   length = 0;
   if (*url == ':') {
     if (*++url == '0') return false;
@@ -96,7 +98,7 @@ static bool check_plain(const char *url, shim_url *out) {
     strcpy(port, has_tls ? "443" : "80");
   }
   if (*url != '\0' && *url != '/' && *url != '?' && *url != '#') return false;
-  *out = facts(has_tls, host, port);
+  *out = facts(has_tls, host, known, port);
   return true;
 }
 
@@ -125,7 +127,8 @@ int shim_url_check(const char *url, shim_url *out, const char **problem) {
   if (check_plain(url, out)) return SHIM_URL_GOOD;
   const CURLUcode code = parse_origin(url, &origin);
   const int result = url_result(code);
-  if (result == SHIM_URL_GOOD) *out = facts(strcmp(origin.scheme, "https") == 0, origin.host, origin.port);
+  if (result == SHIM_URL_GOOD)
+    *out = facts(strcmp(origin.scheme, "https") == 0, origin.host, read_host(origin.host), origin.port);
   if (result == SHIM_URL_BAD) *problem = url_problem(url, code);
   free_origin(&origin);
   return result;

@@ -120,7 +120,7 @@ public final class Call: TimerEntry {
     /// attempt before brought. False if there is no memory.
     func keepHead(_ transfer: Transfer) -> Bool {
         guard transfer.isHeadWhole, transfer.holdsHead else { return true }
-        guard let head = ResponseHead(transfer.takeHead()) else { return false }
+        guard let head = transfer.takeHead() else { return false }
         freeReceived()
         received.head = head
         return true

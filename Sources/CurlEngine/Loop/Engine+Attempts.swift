@@ -16,7 +16,7 @@ extension Engine {
             begin(call)
             transport.runDue()
         }
-        hasMoreToDo = true
+        if !starting.isEmpty { hasMoreToDo = true }
     }
 
     private func begin(_ call: Call) {

@@ -17,6 +17,8 @@ struct StartQueue {
     private var ready = Line()
     /// The others, by host.
     private var hosts: [Host] = []
+    /// Of all lines.
+    private var waiting = 0
     private var running = 0
     private var lookups = 0
     /// When attempts that wait for another one's connection need not wait any longer; nil: there are none.
@@ -35,6 +37,7 @@ struct StartQueue {
 
     /// `probes`: it is not known whether connections to the call's target can be shared.
     mutating func append(_ call: Call, _ settings: EngineSettings, probes: Bool) {
+        waiting += 1
         call.isCountedByHost = probes || call.target.place.needs_lookup || settings.maxTransfersForOneHost != .max
         guard call.isCountedByHost else { return ready.append(call) }
         let index = host(of: call.target)
@@ -45,8 +48,9 @@ struct StartQueue {
     /// The next attempt that may begin. It counts as running until `ended`.
     mutating func next(_ settings: EngineSettings, now: Int64) -> Call? {
         nextRelease = nil
-        guard running < settings.maxTransfers else { return nil }
+        guard waiting > 0, running < settings.maxTransfers else { return nil }
         if let call = ready.takeFirst() {
+            waiting -= 1
             running += 1
             return call
         }
@@ -67,6 +71,7 @@ struct StartQueue {
                 hosts[index].probedUntil = now + Self.longestProbe
             }
             hosts[index].running += 1
+            waiting -= 1
             running += 1
             return call
         }
@@ -94,8 +99,12 @@ struct StartQueue {
         forgetIfUnused(index)
     }
 
+    /// No attempt waits for its turn.
+    var isEmpty: Bool { waiting == 0 }
+
     /// The call will not begin any more.
     mutating func remove(_ call: Call) {
+        waiting -= 1
         guard call.isCountedByHost, let index = knownHost(of: call.target) else { return ready.remove(call) }
         hosts[index].line.remove(call)
         forgetIfUnused(index)

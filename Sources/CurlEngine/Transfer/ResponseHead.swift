@@ -12,12 +12,11 @@ struct ResponseHead {
         bytes = shim_buffer()
     }
 
-    /// Takes the buffer over. Nil if there is no memory: lines that are missing would read as if they had never come.
-    init?(_ buffer: shim_buffer) {
+    /// Takes over the buffer, which has so many lines at most behind the status line. Nil if there is no memory: lines that
+    /// are missing would read as if they had never come.
+    init?(_ buffer: shim_buffer, lines: Int) {
         bytes = buffer
-        let lines = bytes.data.map { Self.lineCount($0, bytes.count) } ?? 0
-        // A lone line is the status line.
-        guard lines > 1 else { return }
+        guard lines > 0 else { return }
         // The pointers stand behind what they point to.
         guard let memory = shim_buffer_room(&bytes, lines * 2 * MemoryLayout<UnsafePointer<CChar>?>.stride),
             let data = bytes.data
@@ -29,7 +28,7 @@ struct ResponseHead {
         self.pairs = pairs
         // The first line is the status line.
         var start = shim_find(data, Self.newline, bytes.count) + 1
-        while start < bytes.count {
+        while start < bytes.count, count < lines {
             let end = start + shim_find(data + start, Self.newline, bytes.count - start)
             guard end < bytes.count else { return }
             if Self.isBlank(data[start]), start < end, count > 0 {
@@ -41,17 +40,6 @@ struct ResponseHead {
             }
             start = end + 1
         }
-    }
-
-    private static func lineCount(_ data: UnsafePointer<CChar>, _ count: Int) -> Int {
-        var lines = 0
-        var start = 0
-        while start < count {
-            let end = start + shim_find(data + start, newline, count - start)
-            if end < count { lines += 1 }
-            start = end + 1
-        }
-        return lines
     }
 
     /// A line that begins with a blank goes on with the value before it, after one blank (RFC 9112, 5.2).

@@ -114,9 +114,10 @@ final class Transfer {
     /// The head, or a part of it, is here, and has not been taken.
     var holdsHead: Bool { head.count > 0 }
 
-    func takeHead() -> shim_buffer {
+    /// Nil if there is no memory.
+    func takeHead() -> ResponseHead? {
         defer { head = shim_buffer() }
-        return head
+        return ResponseHead(head, lines: headerLines)
     }
 
     func takeBody() -> shim_buffer {
