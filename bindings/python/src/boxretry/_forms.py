@@ -30,6 +30,16 @@ def urlencoded(fields: Fields, argument: str) -> str:
     return urlencode(field_pairs(fields, argument), errors="surrogateescape")
 
 
+def with_params(url: Text, params: Fields) -> str:
+    """The URL, with these fields behind its question mark."""
+    address = url if isinstance(url, str) else url.decode("utf-8", "surrogateescape")
+    address, hash_sign, fragment = address.partition("#")
+    query = urlencoded(params, "params")
+    if query:
+        address += ("&" if "?" in address else "?") + query
+    return address + hash_sign + fragment
+
+
 def field_pairs(fields: Fields, argument: str) -> list[tuple[Any, Any]]:
     """Each name with each of its values."""
     return [(name, each) for name, value in _pairs(fields, argument) for each in _values(value) if each is not None]
