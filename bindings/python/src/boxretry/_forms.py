@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Mapping
 from ctypes import c_char_p, c_void_p, cast
 from typing import Any, Union
-from urllib.parse import urlencode
 
 from . import _abi
 from ._arguments import Text, text
@@ -27,6 +26,8 @@ def is_form(data: object) -> bool:
 
 def urlencoded(fields: Fields, argument: str) -> str:
     """The fields as they stand behind a question mark, or in a form without files."""
+    from urllib.parse import urlencode  # Takes long to load, and most requests do without.
+
     return urlencode(field_pairs(fields, argument), errors="surrogateescape")
 
 
