@@ -6,7 +6,7 @@ For each way: what the process has after a tenth of the requests, and what is mo
 is more than the same few objects and kilobytes, however many requests there were. And how many objects the garbage
 collector has found that only a cycle had kept: nothing of this package makes any.
 
-The environment is that of the tests (`BOXRETRY_LIBRARY`, and the fault server). The short form is test_soak.py.
+The environment is that of the tests (`BOXRETRY_LIBRARY`, and the fault server). The suite runs it by test_soak.py.
 """
 
 from __future__ import annotations
