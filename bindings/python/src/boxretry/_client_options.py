@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from ctypes import c_char_p, pointer
-from typing import Any, Callable, NoReturn, SupportsIndex
+from typing import Any, Callable, SupportsIndex
 
 from . import _abi
 from ._arguments import INT32, UINT64, Real, Text, member, new, real, text
@@ -67,7 +67,7 @@ class ClientOptions:
         allow_insecure_token: bool = False,
         budget_capacity: SupportsIndex | None = None,
         budget_ratio: Real | None = None,
-        **unknown: NoReturn,
+        **unknown: object,
     ) -> None:
         """See `Client()`."""
         if unknown:

@@ -91,7 +91,8 @@ class Response:
             pointer = _abi.boxretry_response_body(self._handle.pointer, length)
             if not length.value:
                 self._pointer()
-            self._content = _bytes_at(pointer, length.value)
+            content: bytes = _bytes_at(pointer, length.value)
+            self._content = content
         return self._content
 
     @property
