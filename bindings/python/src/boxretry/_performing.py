@@ -37,9 +37,9 @@ def perform(client: Handle, sending: Sending) -> Handle:
 
 def perform_in_slices(client: Handle, sending: Sending) -> Handle:
     """The same for the main thread, which has to come back now and then to run signal handlers."""
-    call = _OwnCall()
-    if sending.lend():
-        call.lent = sending.body
+    # No `Handle`: nobody else knows of the call, and what Ctrl-C raises would be lost in a function that frees it.
+    call = c_void_p()
+    lent = sending.body if sending.lend() else None
     try:  # From before it is sent: Ctrl-C may come at any moment.
         status = _abi.boxretry_client_submit(client.pointer, sending.struct, call)
         if not status:
@@ -49,21 +49,10 @@ def perform_in_slices(client: Handle, sending: Sending) -> Handle:
             check(status)
         response = Handle(None, _abi.boxretry_response_free)
         response.cell.value = _abi.boxretry_call_take_response(call)
+        ended, call.value = call.value, None
+        _abi.boxretry_call_free(ended)
     except BaseException:
-        _abi.boxretry_call_cancel(call)  # Its traceback may keep the call for long.
+        if call.value is not None:
+            end_and_free(lent, call.value)
         raise
-    call.lent = None  # It has ended.
     return response
-
-
-class _OwnCall(c_void_p):
-    """A call that is known to one function only. For that, a `Handle` would be too much."""
-
-    #: A body that the library may read until the call has ended.
-    lent: object = None
-
-    def __del__(self) -> None:
-        if self.lent is None:
-            _abi.boxretry_call_free(self)
-        elif self.value is not None:
-            end_and_free(self.lent, self.value)
