@@ -16,6 +16,7 @@ import asyncio
 import contextlib
 import gc
 import io
+import itertools
 import os
 import sys
 import threading
@@ -25,8 +26,18 @@ from typing import Any, Callable, NamedTuple
 
 from memory import Footprint, footprint
 
-from boxretry import Client, ConnectError, RetryStrategy
+from boxretry import (
+    AttemptRequest,
+    Client,
+    ConnectError,
+    CustomRetryStrategy,
+    Event,
+    Outcome,
+    RetryStrategy,
+    TokenSource,
+)
 from boxretry.aio import AsyncClient
+from boxretry.aio import TokenSource as AsyncTokenSource
 
 #: The fault server; its class is of another folder.
 Server = Any
@@ -101,6 +112,38 @@ def failures(server: Server) -> Iterator[Send]:
         yield send
 
 
+class Never(CustomRetryStrategy):
+    """Python code that is asked about each outcome."""
+
+    def should_retry(self, outcome: Outcome, attempt_number: int) -> bool:
+        return False
+
+
+@contextlib.contextmanager
+def callbacks(server: Server) -> Iterator[Send]:
+    """All that is called back without a body."""
+    url = url_of(server)
+    seen: list[Event] = []
+
+    def told(event: Event) -> None:
+        seen[:] = [event]
+
+    def change(request: AttemptRequest) -> None:
+        request.set_header("X-A", "b")
+
+    with Client(Never(), on_event=told, before_attempt=change) as client:
+        yield lambda: client.get(url, user_data=object(), on_progress=id).content
+
+
+@contextlib.contextmanager
+def tokens(server: Server) -> Iterator[Send]:
+    """A new one for each request, since the server never likes the one that there is."""
+    url = url_of(server, "401,200", h="Retry-After:0")
+    number = itertools.count()
+    with TokenSource(lambda: (f"token-{next(number)}", 3600)) as source, Client(token_source=source) as client:
+        yield lambda: client.get(url).content
+
+
 @contextlib.contextmanager
 def stream(server: Server) -> Iterator[Send]:
     url = url_of(server, size="5000")
@@ -149,6 +192,24 @@ def async_get(server: Server) -> Iterator[Send]:
 
     with in_loop(one) as send:
         yield send
+
+
+@contextlib.contextmanager
+def async_tokens(server: Server) -> Iterator[Send]:
+    """As `tokens`, with a provider on the loop."""
+    url, number = url_of(server, "401,200", h="Retry-After:0"), itertools.count()
+
+    async def provide() -> tuple[str, float]:
+        await asyncio.sleep(0)
+        return f"token-{next(number)}", 3600
+
+    with AsyncTokenSource(provide) as source:
+
+        async def one(client: AsyncClient) -> None:
+            assert (await client.get(url, token_source=source)).attempts
+
+        with in_loop(one) as send:
+            yield send
 
 
 @contextlib.contextmanager
@@ -293,9 +354,12 @@ WAYS = {
     "Client.get, another thread": Way(get_in_thread, 50),
     "Client.get, retried": Way(retries),
     "Client.get, refused": Way(failures),
+    "Client.get, callbacks": Way(callbacks),
+    "Client.get, tokens": Way(tokens),
     "Client.stream": Way(stream),
     "Client.post, a generator": Way(upload),
     "AsyncClient.get": Way(async_get, 10),
+    "AsyncClient.get, tokens": Way(async_tokens, 10),
     "AsyncClient.get, cancelled": Way(async_cancelled, 10),
     "AsyncClient.stream": Way(async_stream, 10),
     "AsyncClient.post, a generator": Way(async_upload, 10),
