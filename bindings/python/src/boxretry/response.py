@@ -73,7 +73,7 @@ class Response:
     def __init__(self, handle: Handle, method: str, token_cause: BaseException | None = None) -> None:
         self._handle: Handle | None = handle
         self._method = method
-        self.status = _abi.boxretry_response_status(handle.pointer)
+        self.status = _abi.boxretry_response_status(handle.cell)
         if token_cause is not None:
             self._token_cause = token_cause
 
@@ -241,7 +241,7 @@ def response_of_call(handle: Handle, method: Text, provider: Provider | None) ->
     `provider`: of the call's access tokens. What it has raised is why there was none.
     """
     name = method if isinstance(method, str) else decoded(method)
-    error: int = _abi.boxretry_response_error(handle.pointer)
+    error: int = _abi.boxretry_response_error(handle.cell)
     if error:
         detail = decoded(_abi.boxretry_last_error_detail())
         watched = find_watched(_abi.boxretry_response_user_pointer(handle.pointer))
@@ -252,7 +252,7 @@ def response_of_call(handle: Handle, method: Text, provider: Provider | None) ->
             raise _exception_of_call(handle, name, Error(error), detail) from cause
         finally:
             del cause  # Its traceback refers to this frame.
-    if provider is not None and _abi.boxretry_response_token_error(handle.pointer):
+    if provider is not None and _abi.boxretry_response_token_error(handle.cell):
         return Response(handle, name, provider.exception)
     return Response(handle, name)
 
