@@ -34,6 +34,18 @@ def test_no_thread_is_left_behind(server: FaultServer) -> None:
     eventually(lambda: threads() <= before)
 
 
+def test_what_nobody_waits_for_is_sent_too(server: FaultServer) -> None:
+    """Given one who waits for call after call, for whom the engine's own thread leaves the loop alone."""
+    waited, sent = server.url("/seq/200", id="waited", quiet=""), server.url("/seq/200", id="alone", cycle="")
+    with Client() as client:
+        calls = []
+        for number in range(1, 51):
+            client.submit("GET", waited).wait()
+            calls.append(client.submit("GET", sent))
+            if number % 5 == 0:
+                assert len(server.seen("alone", requests=number)) == number
+
+
 def test_every_descriptor_is_closed_in_programs_that_are_started(server: FaultServer) -> None:
     """Given calls under way, over TLS too, then all that the library has opened is marked FD_CLOEXEC.
 

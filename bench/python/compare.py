@@ -9,7 +9,7 @@ Prints two tables: one request after another, and many at once under asyncio. Pr
 process, the engine's own thread included. Ratios are of one round; what is printed is the median of all rounds.
 
 pycurl from PyPI brings a libcurl of its own, which may be newer than the system's: the table says which. To compare
-with the very same libcurl: pip install --no-binary pycurl pycurl.
+with the very same libcurl too: pip install --no-binary pycurl --no-deps --target FOLDER pycurl, and --pycurl FOLDER.
 """
 
 # Whoever checks types need not have installed all that is measured.
@@ -20,7 +20,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import functools
 import gc
+import importlib.util
 import io
 import statistics
 import sys
@@ -71,19 +73,29 @@ def ours(url: str) -> Iterator[Send]:
 
 
 @contextlib.contextmanager
-def with_pycurl(url: str) -> Iterator[Send]:
-    curl = pycurl.Curl()
-    curl.setopt(pycurl.URL, url)
+def with_pycurl(url: str, module: Any = pycurl) -> Iterator[Send]:
+    curl = module.Curl()
+    curl.setopt(module.URL, url)
 
     def send() -> int:
         body = io.BytesIO()
-        curl.setopt(pycurl.WRITEDATA, body)
+        curl.setopt(module.WRITEDATA, body)
         curl.perform()
-        assert curl.getinfo(pycurl.RESPONSE_CODE) == 200
+        assert curl.getinfo(module.RESPONSE_CODE) == 200
         return len(body.getvalue())
 
     yield send
     curl.close()
+
+
+def other_pycurl(folder: Path) -> Any:
+    """A second pycurl, in a folder of its own."""
+    (file,) = folder.glob("pycurl/_pycurl*.so")
+    specification = importlib.util.spec_from_file_location("_pycurl", file)
+    assert specification is not None and specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
 
 
 @contextlib.contextmanager
@@ -150,10 +162,14 @@ class Subject(NamedTuple):
     in_thread: bool = False
 
 
+def called_pycurl(module: Any) -> str:
+    return f"pycurl ({module.version.split()[1]})"
+
+
 ONE_AFTER_ANOTHER = {
     "boxretry, main thread": Subject(ours),
     "boxretry, another thread": Subject(ours, in_thread=True),
-    f"pycurl ({pycurl.version.split()[1]})": Subject(with_pycurl),
+    called_pycurl(pycurl): Subject(with_pycurl),
     "requests + urllib3 Retry": Subject(with_requests),
     "requests on boxretry": Subject(requests_on_ours),
     "httpx + tenacity": Subject(with_httpx),
@@ -266,7 +282,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--requests", type=int, default=3000, help="of each, in each round")
+    parser.add_argument("--pycurl", type=Path, help="the folder of a pycurl that uses the system's libcurl")
     arguments = parser.parse_args()
+    if arguments.pycurl:
+        module = other_pycurl(arguments.pycurl)
+        ONE_AFTER_ANOTHER[called_pycurl(module)] = Subject(functools.partial(with_pycurl, module=module))
     raise_descriptor_limit()
     with nginx() as server:
         url = f"{server.http}/"

@@ -23,6 +23,10 @@ for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
     os.environ.pop(name.upper(), None)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="the soak's long form: 100,000 requests in each way")
+
+
 sys.path.append(os.environ.get("FAULT_SERVER", str(REPOSITORY / "Tests" / "server")))
 
 

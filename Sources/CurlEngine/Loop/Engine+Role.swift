@@ -36,20 +36,20 @@ extension Engine {
         var nap = Self.grace
         shim_monitor_lock(lock)
         while true {
+            if !isClosing, graceUntil > shim_monotonic_nanoseconds() {
+                // To be woken for each call, only to see that somebody else drives it, would cost as much as the call.
+                isThreadNapping = true
+                _ = shim_monitor_wait_until(lock, shim_monotonic_nanoseconds() + nap)
+                isThreadNapping = false
+                nap = min(2 * nap, Self.longestNap)
+                continue
+            }
+            nap = Self.grace
             if unfinished > 0, !hasDriver, suitors == 0 {
-                let now = shim_monotonic_nanoseconds()
-                if graceUntil > now {
-                    isThreadNapping = true
-                    _ = shim_monitor_wait_until(lock, now + nap)
-                    isThreadNapping = false
-                    nap = min(2 * nap, Self.longestNap)
-                } else {
-                    nap = Self.grace
-                    ownThreadDrives = true
-                    drive { self.locked { self.unfinished == 0 || self.suitors > 0 } }
-                    ownThreadDrives = false
-                    shim_monitor_wake_all(lock)
-                }
+                ownThreadDrives = true
+                drive { self.locked { self.unfinished == 0 || self.suitors > 0 } }
+                ownThreadDrives = false
+                shim_monitor_wake_all(lock)
             } else if isClosing, unfinished == 0 {
                 break
             } else {
@@ -89,8 +89,8 @@ extension Engine {
 
     /// With the lock held: somebody else has to go on, now or after the grace.
     private func leaveRole(afterGrace: Bool) {
-        guard unfinished > 0 || isClosing else { return }
         graceUntil = afterGrace ? shim_monotonic_nanoseconds() + Self.grace : 0
+        guard unfinished > 0 || isClosing else { return }
         if unfinished > 0 { startThread() }
         if !afterGrace || !isThreadNapping { shim_monitor_wake_all(lock) }
     }

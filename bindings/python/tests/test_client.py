@@ -618,7 +618,7 @@ def test_what_type_checkers_are_told_is_what_can_be_said() -> None:
     def keywords(function: Callable[..., Any]) -> set[str]:
         return {each.name for each in inspect.signature(function).parameters.values() if each.kind is each.KEYWORD_ONLY}
 
-    assert set(RequestArguments.__annotations__) == keywords(Sending.__init__)
+    assert set(RequestArguments.__annotations__) == keywords(Sending._take)
     assert set(ClientSettings.__annotations__) == keywords(Client.__init__)
 
 

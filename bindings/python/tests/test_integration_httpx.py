@@ -364,6 +364,8 @@ def test_errors_have_the_classes_of_httpx(client: Any, server: Server) -> None:
         ((httpx.RemoteProtocolError, httpx.ReadError), lambda: client.get(url("short"))),
         (httpx.ReadTimeout, lambda: client.get(url("stall"), timeout=0.05)),
         (httpx.ReadTimeout, lambda: client.get(url("stall"), timeout=httpx.Timeout(5, read=0.05))),
+        (httpx.ConnectTimeout, lambda: client.get(f"http://127.0.0.1:{server.ports['backlog']}/", timeout=0.05)),
+        (httpx.ConnectTimeout, lambda: client.get(f"https://127.0.0.1:{server.ports['silent']}/", timeout=0.05)),
         (httpx.UnsupportedProtocol, lambda: client.get("ftp://127.0.0.1/")),
         (httpx.LocalProtocolError, lambda: client.get(url("200"), headers={"X": "a\r\nb"})),
     ]

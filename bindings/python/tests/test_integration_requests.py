@@ -209,6 +209,7 @@ def test_errors_have_the_classes_of_requests(session: Session, server: Server) -
         (requests.ConnectionError, lambda: session.get(url("garbage"))),
         (requests.ReadTimeout, lambda: session.get(url("stall"), timeout=0.05)),
         (requests.ReadTimeout, lambda: session.get(url("stall"), timeout=(3600, 0.05))),
+        (requests.ConnectTimeout, lambda: session.get(f"http://127.0.0.1:{server.ports['backlog']}/", timeout=0.05)),
         (requests.exceptions.InvalidURL, lambda: session.get("http://127.0.0.1:x/")),
         (requests.exceptions.InvalidHeader, lambda: session.get(url("200"), headers={"X": "a\r\nb"})),
     ]

@@ -8,11 +8,11 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
-from ctypes import CDLL, Structure, c_size_t
 from typing import Any, Callable
 
 import pytest
 from calls import response, strategy
+from memory import footprint
 from paths import PACKAGE
 from threads import run_in_threads
 
@@ -120,19 +120,6 @@ def test_texts_live_until_the_library_has_read_them() -> None:
         gc.set_threshold(*threshold)
 
 
-class HeapFigures(Structure):
-    """struct mallinfo2 of glibc; `in_use` is what is allocated, in bytes."""
-
-    _fields_ = (("before", c_size_t * 7), ("in_use", c_size_t), ("after", c_size_t * 2))
-
-
-def heap_in_use() -> int:
-    mallinfo2 = CDLL(None).mallinfo2
-    mallinfo2.restype = HeapFigures
-    in_use: int = mallinfo2().in_use
-    return in_use
-
-
 class Always(CustomRetryStrategy):
     def should_retry(self, outcome: Outcome, attempt_number: int) -> bool:
         return True
@@ -184,21 +171,16 @@ def test_nothing_is_left_behind(make: Callable[[], Callable[[], object]], count:
     """Neither objects, nor blocks of Python's memory, nor of the heap of C."""
     use = make()
 
-    def figures() -> tuple[int, int, int]:
-        gc.collect()
-        return len(gc.get_objects()), sys.getallocatedblocks(), heap_in_use()
-
     for _ in range(count // 10):
         use()
-    objects_before, blocks_before, heap_before = figures()
+    before = footprint()
     for _ in range(count):
         use()
-    objects_after, blocks_after, heap_after = figures()
+    growth = footprint().growth(before)
 
-    assert objects_after - objects_before < 10
-    assert blocks_after - blocks_before < 100
-    # One byte for each use would be more. (The heap also serves objects of more than 512 bytes.)
-    assert heap_after - heap_before < count
+    assert growth.objects < 10
+    assert growth.blocks < 100
+    assert growth.heap < count  # One byte for each use would be more.
 
 
 def test_several_threads_may_use_one_strategy() -> None:

@@ -47,31 +47,36 @@ class LoopSource(GivenSource):
         self._resume = resume
 
     def read(self, capacity: int) -> bytes | Pause:
-        if self._plain is None and self._pump is None:
+        pump = self._pump
+        if pump is None and self._plain is None:
+            if self._is_closed:  # In this very moment, on the loop, here and below.
+                return PAUSE
             made = self._make()
             if isinstance(made, AsyncIterable):
-                self._pump = _Pump(self._loop, made, lambda: self._resume(), closes=self.can_rewind)
-                if self._is_closed:  # In this very moment, on the loop.
-                    self._pump.close()
+                self._pump = pump = _Pump(self._loop, made, lambda: self._resume(), closes=self.can_rewind)
+                if self._is_closed:
+                    self._end_pump()
             else:
                 self._plain = IteratorSource(iter(made), None)
-        if self._pump is not None:
-            return self._pump.read(capacity)
+        if pump is not None:
+            return pump.read(capacity)
         assert self._plain is not None
         return self._plain.read(capacity)
 
     def rewind(self) -> None:
         self._end_pump()
-        self._pump = self._plain = None
+        self._plain = None
 
     def close(self) -> None:
         """The call is over. The iterator's task is cancelled."""
         self._is_closed = True
         self._end_pump()
+        self._resume = bool  # It refers to the call, which refers to this.
 
     def _end_pump(self) -> None:
-        if self._pump is not None:
-            self._pump.close()
+        pump, self._pump = self._pump, None
+        if pump is not None:
+            pump.close()
 
 
 class _Pump:

@@ -45,7 +45,7 @@ class AsyncCall:
             self._source = source_on_loop(data, loop)
             if self._source is not None:
                 arguments = {**arguments, "data": self._source}
-        sending = Sending(method, url, client._is_watched, partial(_WatchedOnLoop, loop=loop), **arguments)
+        sending = Sending(method, url, client._is_watched, arguments, partial(_WatchedOnLoop, loop=loop))
         self._provider = client._provider_of(sending)
         if self._provider is not None:
             self._provider.bind(loop)

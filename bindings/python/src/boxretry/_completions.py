@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from ctypes import byref, c_void_p
+from ctypes import c_void_p
 
 from . import _abi
 from ._handle import Handle, new_handle
@@ -37,7 +37,7 @@ class Completions:
         """Starts a call. The call, and where its boxretry_response comes."""
         sending.struct.queue = self._queue.pointer
         out = c_void_p()
-        check(_abi.boxretry_client_submit(client.pointer, byref(sending.struct), byref(out)))
+        check(_abi.boxretry_client_submit(client.pointer, sending.struct, out))
         assert out.value is not None
         future = self._waiting[out.value] = loop.create_future()
         return out.value, future

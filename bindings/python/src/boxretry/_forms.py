@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Mapping
 from ctypes import c_char_p, c_void_p, cast
 from typing import Any, Union
-from urllib.parse import urlencode
 
 from . import _abi
 from ._arguments import Text, text
@@ -27,7 +26,19 @@ def is_form(data: object) -> bool:
 
 def urlencoded(fields: Fields, argument: str) -> str:
     """The fields as they stand behind a question mark, or in a form without files."""
+    from urllib.parse import urlencode  # Takes long to load, and most requests do without.
+
     return urlencode(field_pairs(fields, argument), errors="surrogateescape")
+
+
+def with_params(url: Text, params: Fields) -> str:
+    """The URL, with these fields behind its question mark."""
+    address = url if isinstance(url, str) else url.decode("utf-8", "surrogateescape")
+    address, hash_sign, fragment = address.partition("#")
+    query = urlencoded(params, "params")
+    if query:
+        address += ("&" if "?" in address else "?") + query
+    return address + hash_sign + fragment
 
 
 def field_pairs(fields: Fields, argument: str) -> list[tuple[Any, Any]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 SONAME = "libboxretry.so.0"
 
@@ -42,7 +41,7 @@ def is_in_package(library: ctypes.CDLL) -> bool:
 
 
 def _path_in_package() -> str:
-    return str(Path(__file__).with_name(SONAME))
+    return os.path.join(os.path.dirname(__file__), SONAME)  # Without pathlib, which takes long to load.
 
 
 def _load_one(path: str) -> ctypes.CDLL:

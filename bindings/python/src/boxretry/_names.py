@@ -1,10 +1,12 @@
-"""What an argument that there is not, but perhaps in another package, is called here."""
+"""The names of arguments: what `help()` shows, and what one from another package is called here."""
 
 from __future__ import annotations
 
-from difflib import get_close_matches
+from typing import Any, Callable, TypeVar
 
 from .options import ClientSettings, RequestArguments
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _INSTEAD = {
     "allow_redirects": "follow_redirects says whether they are followed",
@@ -38,6 +40,23 @@ def unknown_argument(function: str, name: str) -> TypeError:
         instead = f"it is an argument of {'Client()' if name in of_client else 'Client.request()'}"
     else:
         known = of_client if function == "Client()" else of_request
+        from difflib import get_close_matches  # Whoever makes no mistakes does without.
+
         close = " or ".join(get_close_matches(name, known))
         instead = f"did you mean {close}?" if close else f"see help(boxretry.{function.rstrip('()')})"
     return TypeError(f"{function} has no argument {name!r}: {instead}")
+
+
+def shows_arguments_of(source: Callable[..., Any]) -> Callable[[_Function], _Function]:
+    """Has `help()` show what arguments `source` takes by name, where a function takes them as `**arguments`."""
+    from inspect import signature
+
+    of_source = [each for each in signature(source).parameters.values() if each.kind is each.KEYWORD_ONLY]
+
+    def shows_arguments(function: _Function) -> _Function:
+        shown = signature(function)
+        own = [each for each in shown.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        function.__signature__ = shown.replace(parameters=own + of_source)  # type: ignore[attr-defined]
+        return function
+
+    return shows_arguments

@@ -2,59 +2,90 @@
 
 from __future__ import annotations
 
-import json
-import math
+from collections.abc import Mapping
 from ctypes import pointer
-from inspect import signature
-from typing import Any, Callable, SupportsIndex, TypeVar
+from typing import Any, Callable, SupportsIndex
 
 from . import _abi
-from ._arguments import INT32, UINT64, Real, Text, deadline_ms, integer, member, new, text
-from ._bodies import Body, MemoryBody, Path, body_of, set_length
+from ._arguments import UINT64, Real, Text, member, new, text
+from ._bodies import Body, MemoryBody, Path
 from ._callbacks import before_attempt_of_request, complete_callback, progress_callback
-from ._forms import Fields, MultipartBody, is_form, urlencoded
+from ._common_arguments import (
+    called,
+    deadline_or_none_ms,
+    is_custom,
+    positive,
+    redirects,
+    strategy_handle,
+    switch,
+    token_source_handle,
+)
+from ._contents import NO_BODY, content_of
+from ._forms import Fields, with_params
 from ._handle import Handle
-from ._names import unknown_argument
+from ._names import shows_arguments_of, unknown_argument
 from ._sinks import Sink, file_sink_struct, sink_of, sink_struct
 from .attempt_request import AttemptRequest
 from .call import CancelSwitch
-from .custom import AsyncCustomRetryStrategy, CustomRetryStrategy, custom_handle
 from .enums import HTTPVersion, RetrySafety, Switch
 from .errors import InvalidArgumentError
 from .options import Strategy
-from .outcome import HeaderArray, Headers, Request, header_pairs
+from .outcome import HeaderArray, Headers, Request
 from .progress import Progress
-from .strategy import RetryStrategy
 from .timeout import Timeout, timeouts_struct
 from .token import AnyTokenSource
 from .watched import Watched
 
-#: What the header says of a client's `max_redirects`.
-_MAX_REDIRECTS = 20
+_METHODS = {method: method.encode() for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")}
 
-_NO_BODY = Body()
 
-# A request with all defaults, to be copied: faster than to fill in another one.
-_DEFAULTS = bytes(new(_abi.Request, _abi.boxretry_request_init))
+def _bytes_of_plain_request(method: bytes) -> bytes:
+    """A boxretry_request with all defaults, but for the method, which must be kept."""
+    struct = new(_abi.Request, _abi.boxretry_request_init)
+    struct.method = method
+    return bytes(struct)
+
+
+# To be copied: faster than to fill in another one.
+_PLAIN: dict[Text, bytes] = {name: _bytes_of_plain_request(method) for name, method in _METHODS.items()}
 _copy = _abi.Request.from_buffer_copy
-
-_METHODS: dict[Text, bytes] = {
-    method: method.encode() for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
-}
-
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Sending:
     """A boxretry_request, and all that it points to."""
+
+    body: Body = NO_BODY
+    token_source: AnyTokenSource | None = None
+    has_authorization = True
+    watched: Watched | None = None
+    _strategy: Handle | None = None
+    _cancel: Handle | None = None
 
     def __init__(
         self,
         method: Text,
         url: Text,
         is_watched: bool,
+        arguments: Mapping[str, Any],
         make_watched: Callable[[Request], Watched] = Watched,
+    ) -> None:
+        """See `Client.request()`. `is_watched`: the client has a custom strategy, an `on_event` or a hook."""
+        # Not a line here is without need: it is paid for with each request.
+        plain = _PLAIN.get(method)
+        self.struct = struct = _copy(_PLAIN["GET"] if plain is None else plain)
+        if plain is None:
+            struct.method = text(method, "method")
+        if arguments or is_watched:
+            self._take(method, url, is_watched, make_watched, **arguments)
+        else:
+            struct.url = text(url, "url")
+
+    def _take(
+        self,
+        method: Text,
+        url: Text,
+        is_watched: bool,
+        make_watched: Callable[[Request], Watched],
         /,
         *,
         headers: Headers | None = None,
@@ -84,29 +115,20 @@ class Sending:
         user_data: object = None,
         **unknown: object,
     ) -> None:
-        """See `Client.request()`. `is_watched`: the client has a custom strategy, an `on_event` or a hook."""
-        # Not a line here is without need: it is paid for with each request.
+        """The arguments one by one."""
         if unknown:
             raise unknown_argument("Client.request()", next(iter(unknown)))
-        self.struct = struct = _copy(_DEFAULTS)
+        struct = self.struct
         if params is not None:
-            url = _with_params(url, params)
-        if json is not None:
-            if data is not None or files is not None:
-                raise TypeError("data, json, files: json goes with none of the others")
-            data, headers = _json_body(json), _with_type(headers, "application/json")
-        elif data is not None and files is None and is_form(data):
-            data, headers = _form_body(data, headers)
-        struct.method = _METHODS.get(method) or text(method, "method")
+            url = with_params(url, params)
         struct.url = text(url, "url")
+        if not (data is json is files is data_length is None):
+            self.body, headers = content_of(data, json, files, data_length, headers)
+        body = self.body
         if headers is not None:
             array = HeaderArray()
             struct.header_count = array.fill(headers, "headers")
             struct.headers = array.pointer
-        body = _NO_BODY
-        if not (data is files is data_length is None):
-            body = _body_of(data, files, data_length)
-        self.body = body
         own_sink = None if sink is None else sink_of(sink)
         if to_file is not None and own_sink is not None:
             raise TypeError("to_file, sink: only one of them may be given")
@@ -143,14 +165,13 @@ class Sending:
         self.has_authorization = authorization
         if not authorization:
             struct.authorization = Switch.OFF
-        self.watched: Watched | None = None
         has_callback = not (body.source is None and own_sink is None and on_progress is None and before_attempt is None)
         if is_watched or has_callback:
             told = () if headers is None else headers
             self.watched = make_watched(Request(method, url, told, body.content, retry_safety, user_data))
             struct.user_pointer = self.watched.token
             self._tell(self.watched, on_progress, before_attempt, own_sink)
-        if body is not _NO_BODY:
+        if body is not NO_BODY:
             body.fill(struct, struct.user_pointer or 0)
         if to_file is not None:
             struct.sink = pointer(file_sink_struct(to_file, resume))
@@ -183,82 +204,8 @@ class Sending:
         return is_lent
 
 
-def shows_arguments(function: _Function) -> _Function:
-    """Has `help()` show the arguments of a request one by one, where the function takes them as `**arguments`."""
-    own = [each for each in signature(function).parameters.values() if each.kind is not each.VAR_KEYWORD]
-    of_request = [each for each in signature(Sending).parameters.values() if each.kind is each.KEYWORD_ONLY]
-    function.__signature__ = signature(function).replace(parameters=own + of_request)  # type: ignore[attr-defined]
-    return function
-
-
-def token_source_handle(token_source: AnyTokenSource) -> Handle:
-    """The handle by which a client knows a token source."""
-    if not isinstance(token_source, AnyTokenSource):
-        raise TypeError(f"token_source: must be a token source, not {type(token_source).__name__}")
-    return token_source._open_handle()
-
-
-def is_custom(strategy: object) -> bool:
-    """Whether the strategy is Python code that is called back."""
-    return isinstance(strategy, (CustomRetryStrategy, AsyncCustomRetryStrategy))
-
-
-def strategy_handle(strategy: Strategy) -> Handle:
-    """The handle by which a client knows a strategy."""
-    if isinstance(strategy, (CustomRetryStrategy, AsyncCustomRetryStrategy)):
-        return custom_handle(strategy, for_client=True)
-    if isinstance(strategy, RetryStrategy):
-        return strategy._open_handle()
-    raise TypeError(f"strategy: must be a strategy, not {type(strategy).__name__}")
-
-
-def deadline_or_none_ms(deadline: Real) -> int:
-    """A deadline in seconds, in milliseconds. math.inf: none."""
-    if deadline == math.inf:
-        return _abi.NO_TIMEOUT
-    milliseconds = deadline_ms(deadline)
-    if milliseconds <= 0:
-        raise InvalidArgumentError(f"deadline: must be above 0, but is {deadline}")
-    return milliseconds
-
-
-def positive(value: SupportsIndex, name: str, fits: range) -> int:
-    """A number for which the library takes 0 as "not said"."""
-    number = integer(value, name, fits)
-    if number == 0:
-        raise InvalidArgumentError(f"{name}: must be 1 or more, but is 0")
-    return number
-
-
-def called(callback: Any, name: str) -> Any:
-    """The callback. Raises TypeError if it cannot be one."""
-    if not callable(callback):
-        raise TypeError(f"{name}: must be callable, not {type(callback).__name__}")
-    return callback
-
-
-def switch(value: bool | None, name: str) -> Switch:
-    """Yes, no, or what the client does."""
-    if value is None:
-        return Switch.DEFAULT
-    if not isinstance(value, bool):
-        raise TypeError(f"{name}: must be a bool, not {type(value).__name__}")
-    return Switch.ON if value else Switch.OFF
-
-
-def redirects(follow: bool | None, maximum: SupportsIndex | None) -> int:
-    """How many redirects are followed; 0: as by default."""
-    if switch(follow, "follow_redirects") == Switch.OFF:
-        if maximum is not None:
-            raise InvalidArgumentError("max_redirects: is given, although none are followed")
-        return _abi.NO_REDIRECTS
-    if maximum is not None:
-        if maximum == 0:
-            raise InvalidArgumentError(
-                "max_redirects: must be 1 or more, but is 0; follow_redirects=False follows none"
-            )
-        return positive(maximum, "max_redirects", INT32)
-    return 0 if follow is None else _MAX_REDIRECTS
+#: Has `help()` show the arguments of a request one by one.
+shows_arguments = shows_arguments_of(Sending._take)
 
 
 def _idempotency_key(key: Text | bool) -> bytes:
@@ -268,36 +215,3 @@ def _idempotency_key(key: Text | bool) -> bytes:
     if not encoded:
         raise InvalidArgumentError("idempotency_key: is empty; True makes one")
     return encoded
-
-
-def _json_body(value: Any) -> bytes:
-    return json.dumps(value).encode()
-
-
-def _form_body(fields: Any, headers: Headers | None) -> tuple[str | None, Headers | None]:
-    if not fields:
-        return None, headers
-    return urlencoded(fields, "data"), _with_type(headers, "application/x-www-form-urlencoded")
-
-
-def _body_of(data: Any, files: Any, length: SupportsIndex | None) -> Body:
-    body = body_of(data) if files is None else MultipartBody(data, files)
-    if length is not None:
-        set_length(body, length)
-    return body
-
-
-def _with_type(headers: Headers | None, content_type: str) -> Headers:
-    pairs = [] if headers is None else list(header_pairs(headers, "headers"))
-    if any(text(name, "headers").lower() == b"content-type" for name, _ in pairs):
-        return pairs
-    return [*pairs, ("Content-Type", content_type)]
-
-
-def _with_params(url: Text, params: Fields) -> str:
-    address = url if isinstance(url, str) else url.decode("utf-8", "surrogateescape")
-    address, hash_sign, fragment = address.partition("#")
-    query = urlencoded(params, "params")
-    if query:
-        address += ("&" if "?" in address else "?") + query
-    return address + hash_sign + fragment

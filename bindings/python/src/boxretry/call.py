@@ -95,7 +95,7 @@ class Call:
 
 
 def end_and_free(lent: object, call: int) -> None:
-    """Ends the use of a call whose body is lent to the library: that has to be kept until the call has ended.
+    """Ends the use of a call. A body that is lent to the library has to be kept until the call has ended.
 
     Waits for nothing here, since this is what the garbage collector calls, in the middle of whatever.
     """

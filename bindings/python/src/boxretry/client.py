@@ -6,42 +6,25 @@ import atexit
 import contextlib
 import threading
 import weakref
-from collections.abc import Iterable
-from ctypes import byref, c_char_p, pointer
+from ctypes import byref
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Callable, NoReturn, SupportsIndex
+from typing import TYPE_CHECKING
 
 from . import _abi
-from ._arguments import INT32, UINT64, Real, Text, member, new, real, text
-from ._bodies import Path, path_bytes
-from ._callbacks import before_attempt_of_client
-from ._certificates import default_ca_file
-from ._handle import Handle, HandleOwner, new_handle
-from ._names import unknown_argument
-from ._sending import (
-    Sending,
-    called,
-    deadline_or_none_ms,
-    is_custom,
-    positive,
-    redirects,
-    shows_arguments,
-    strategy_handle,
-    switch,
-    token_source_handle,
-)
+from ._arguments import Real, Text, new
+from ._client_options import ClientOptions
+from ._handle import HandleOwner, new_handle
+from ._names import shows_arguments_of
+from ._performing import perform, perform_in_slices, submit
+from ._sending import Sending, shows_arguments
 from ._token_calls import Provider
-from .attempt_request import AttemptRequest
-from .call import SLICE_MS, Call, end_and_free, wait_in_slices
-from .enums import Error, HTTPVersion, Preset, Proxy
+from .call import Call, wait_in_slices
+from .enums import Error
 from .errors import BoxRetryError, ClosedError, check
-from .event import Event, Listener, on_event_callback
-from .options import RequestArguments, Strategy
+from .options import ClientSettings, RequestArguments, Strategy
 from .response import Response, log_call, response_of_call
 from .stream import Stream
-from .timeout import Timeout, timeouts_struct
-from .token import AnyTokenSource
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -69,41 +52,8 @@ class Client(HandleOwner):
     0
     """
 
-    def __init__(
-        self,
-        strategy: Strategy | None = None,
-        *,
-        timeout: Timeout | None = None,
-        deadline: Real | None = None,
-        user_agent: Text | None = None,
-        ca_file: Text | None = None,
-        proxy: Text | Proxy = Proxy.ENVIRONMENT,
-        max_total_attempts: SupportsIndex | None = None,
-        max_transfers: SupportsIndex | None = None,
-        max_response_headers: SupportsIndex | None = None,
-        max_response_header_bytes: SupportsIndex | None = None,
-        body_limit: SupportsIndex | None = None,
-        error_body_limit: SupportsIndex | None = None,
-        on_event: Callable[[Event], object] | None = None,
-        preset: Preset = Preset.BOX,
-        http_version: HTTPVersion = HTTPVersion.HTTP_DEFAULT,
-        follow_redirects: bool | None = None,
-        max_redirects: SupportsIndex | None = None,
-        compression: bool | None = None,
-        max_transfers_per_host: SupportsIndex | None = None,
-        max_lookups: SupportsIndex | None = None,
-        cert: Path | tuple[Path, Path] | tuple[Path, Path, Text] | None = None,
-        unix_socket: Path | None = None,
-        secret_headers: Iterable[Text] = (),
-        idempotency_key_header: Text | None = None,
-        before_attempt: Callable[[AttemptRequest], object] | None = None,
-        token_source: AnyTokenSource | None = None,
-        replay_codes: Iterable[Text] = (),
-        allow_insecure_token: bool = False,
-        budget_capacity: SupportsIndex | None = None,
-        budget_ratio: Real | None = None,
-        **unknown: NoReturn,
-    ) -> None:
+    @shows_arguments_of(ClientOptions.__init__)
+    def __init__(self, strategy: Strategy | None = None, **settings: Unpack[ClientSettings]) -> None:
         """The settings of all requests; where a request has the same argument, its own wins.
 
         strategy: None: as `preset` says. It may be closed before the client.
@@ -148,75 +98,11 @@ class Client(HandleOwner):
 
         Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError.
         """
-        if unknown:
-            raise unknown_argument("Client()", next(iter(unknown)))
-        options = new(_abi.ClientOptions, _abi.boxretry_client_options_init)
-        strategy_kept = None if strategy is None else strategy_handle(strategy)
-        if strategy_kept is not None:
-            options.strategy = strategy_kept.pointer
-        if timeout is not None:
-            options.timeouts = pointer(timeouts_struct(timeout))
-        if deadline is not None:
-            options.deadline_ms = deadline_or_none_ms(deadline)
-        if user_agent is not None:
-            options.user_agent = text(user_agent, "user_agent")
-        if ca_file is None:
-            ca_file = default_ca_file()
-        if ca_file is not None:
-            options.ca_file = text(ca_file, "ca_file")
-        if isinstance(proxy, Proxy):
-            options.proxy_mode = proxy
-        else:
-            options.proxy_mode, options.proxy = Proxy.GIVEN, text(proxy, "proxy")
-        for name, number, fits in (
-            ("max_total_attempts", max_total_attempts, INT32),
-            ("max_transfers", max_transfers, INT32),
-            ("max_response_headers", max_response_headers, INT32),
-            ("max_response_header_bytes", max_response_header_bytes, UINT64),
-            ("body_limit", body_limit, UINT64),
-            ("error_body_limit", error_body_limit, UINT64),
-            ("max_transfers_per_host", max_transfers_per_host, INT32),
-            ("max_lookups", max_lookups, INT32),
-            ("budget_capacity", budget_capacity, INT32),
-        ):
-            if number is not None:
-                setattr(options, name, positive(number, name, fits))
-        options.preset = member(preset, Preset, "preset")
-        options.http_version = member(http_version, HTTPVersion, "http_version")
-        options.max_redirects = redirects(follow_redirects, max_redirects)
-        options.compression = switch(compression, "compression")
-        if cert is not None:
-            _set_certificate(options, cert)
-        if unix_socket is not None:
-            options.unix_socket = path_bytes(unix_socket, "unix_socket")
-        if isinstance(secret_headers, (str, bytes)):
-            raise TypeError("secret_headers: must be several names, not one")
-        names = [text(name, "secret_headers") for name in secret_headers]
-        options.secret_headers, options.secret_header_count = (c_char_p * len(names))(*names), len(names)
-        if idempotency_key_header is not None:
-            options.idempotency_key_header = text(idempotency_key_header, "idempotency_key_header")
-        self._token_source = token_source
-        if token_source is not None:
-            options.token_source = token_source_handle(token_source).pointer
-        if isinstance(replay_codes, (str, bytes)):
-            raise TypeError("replay_codes: must be several codes, not one")
-        codes = [text(code, "replay_codes") for code in replay_codes]
-        options.replay_codes, options.replay_code_count = (c_char_p * len(codes))(*codes), len(codes)
-        options.allow_insecure_token = bool(allow_insecure_token)
-        options.budget_ratio = 0 if budget_ratio is None else real(budget_ratio, "budget_ratio")
-        listener = hook = None
-        if on_event is not None:
-            listener = Listener(called(on_event, "on_event"))
-            options.on_event, options.on_event_context = on_event_callback, listener.token
-        if before_attempt is not None:
-            hook = Listener(called(before_attempt, "before_attempt"))
-            options.before_attempt, options.before_attempt_context = before_attempt_of_client, hook.token
-        self._is_watched = not (listener is hook is None) or is_custom(strategy)
+        options = ClientOptions(strategy, **settings)
+        self._token_source = settings.get("token_source")
+        self._is_watched = options.is_watched
         self._handle = new_handle(
-            _abi.boxretry_client_new,
-            byref(options),
-            free=_abi.boxretry_client_free,
-            keeps=(strategy_kept, listener, hook, token_source),
+            _abi.boxretry_client_new, byref(options.struct), free=_abi.boxretry_client_free, keeps=options.keeps
         )
         _open_clients.add(self)
 
@@ -265,17 +151,13 @@ class Client(HandleOwner):
         CallbackFailedError, ExhaustedError, OutOfMemoryError; what a custom strategy, `on_event` or `on_progress`
         raised. Nothing was sent after InvalidArgumentError, InCallbackError, ClosedError, ForkedError.
         """
-        handle = self._open_handle()
-        sending = Sending(method, url, self._is_watched, **arguments)
-        # In boxretry_client_perform() the thread drives its call itself, which takes less than half the time. But the
-        # main thread has to come back now and then to run signal handlers.
+        client = self._open_handle()
+        sending = Sending(method, url, self._is_watched, arguments)
+        # In boxretry_client_perform() nobody can look out for signals, for which the main thread has to.
         if threading.current_thread() is threading.main_thread():
-            result = _perform_in_slices(handle, sending)
+            result = perform_in_slices(client, sending)
         else:
-            sending.lend()
-            result = new_handle(
-                _abi.boxretry_client_perform, handle.pointer, byref(sending.struct), free=_abi.boxretry_response_free
-            )
+            result = perform(client, sending)
         log_call(result, method)
         if sending.watched is not None:
             sending.watched.raise_exception()
@@ -287,7 +169,7 @@ class Client(HandleOwner):
 
         Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError: nothing was sent.
         """
-        return self._submit(method, Sending(method, url, self._is_watched, **arguments))
+        return self._submit(method, Sending(method, url, self._is_watched, arguments))
 
     @shows_arguments
     def stream(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Stream:
@@ -298,9 +180,7 @@ class Client(HandleOwner):
         return Stream(partial(self._submit, method), method, url, self._is_watched, arguments)
 
     def _submit(self, method: Text, sending: Sending) -> Call:
-        client = self._open_handle()
-        call = _unsent_call(client, sending)
-        _submit(client, sending, call)
+        call = submit(self._open_handle(), sending)
         return Call(call, sending.watched, method, self._provider_of(sending))
 
     def _provider_of(self, sending: Sending) -> Provider | None:
@@ -369,41 +249,6 @@ class Client(HandleOwner):
             threading.Thread(target=lambda: _abi.boxretry_client_close(handle.pointer, _abi.NO_TIMEOUT)).start()
         elif status == Error.WAIT_TIMEOUT:
             wait_in_slices(lambda slice_ms: _abi.boxretry_client_close(handle.pointer, slice_ms), timeout)
-
-
-def _set_certificate(options: Any, cert: Any) -> None:
-    parts: tuple[Any, ...] = cert if isinstance(cert, tuple) else (cert,)
-    if not 1 <= len(parts) <= 3:
-        raise TypeError(f"cert: must be a path, or a certificate, a key and perhaps a password, not {len(parts)} items")
-    parts += (None, None)
-    certificate, key, password = parts[:3]
-    options.client_certificate = path_bytes(certificate, "cert")
-    options.client_key = None if key is None else path_bytes(key, "cert")
-    options.client_key_password = None if password is None else text(password, "cert")
-
-
-def _unsent_call(client: Handle, sending: Sending) -> Handle:
-    free = partial(end_and_free, sending.body) if sending.lend() else _abi.boxretry_call_free
-    return Handle(None, free, keeps=(client, sending))
-
-
-def _submit(client: Handle, sending: Sending, call: Handle) -> None:
-    check(_abi.boxretry_client_submit(client.pointer, byref(sending.struct), byref(call.cell)))
-
-
-def _perform_in_slices(client: Handle, sending: Sending) -> Handle:
-    """What boxretry_client_perform() does, for the main thread."""
-    call = _unsent_call(client, sending)
-    try:  # From before it is sent: Ctrl-C may come at any moment.
-        _submit(client, sending, call)
-        pointer = call.pointer
-        while (status := _abi.boxretry_call_wait(pointer, SLICE_MS)) == Error.WAIT_TIMEOUT:
-            pass
-        check(status)
-    except BaseException:
-        _abi.boxretry_call_cancel(call.cell)  # Its traceback may keep the call for long.
-        raise
-    return Handle(_abi.boxretry_call_take_response(pointer), _abi.boxretry_response_free)
 
 
 #: How many seconds the calls of a client have to end when the interpreter does.

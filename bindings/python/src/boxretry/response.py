@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Iterator, Mapping
-from ctypes import byref, c_size_t, string_at
-from email.message import Message
+from ctypes import PYFUNCTYPE, c_size_t, c_ssize_t, c_void_p, py_object, pythonapi
 from typing import Any
 
 from . import _abi
@@ -18,6 +16,9 @@ from .attempt_log import log_attempts, logger, without_secrets
 from .enums import Error
 from .errors import CLASSES, BoxRetryError, ForkedError, HTTPStatusError, NetworkError, check, exception_of
 from .watched import find_watched
+
+#: As ctypes.string_at(), whose lengths are no longer than those of an int in old versions.
+_bytes_at = PYFUNCTYPE(py_object, c_void_p, c_ssize_t)(("PyBytes_FromStringAndSize", pythonapi))
 
 
 class ResponseHeaders(Mapping[str, str]):
@@ -56,34 +57,25 @@ class Response:
     In a child of os.fork(), what was not asked for before raises ForkedError. Copies and pickles have all parts.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_attempts",
-        "_content",
-        "_content_is_cut_off",
-        "_handle",
-        "_headers",
-        "_method",
-        "_redirects",
-        "_sink_length",
-        "_token_cause",
-        "_url",
-        "status",
-    )
+    #: 100 to 999.
+    status: int
+
+    # What is not known yet stands here, once for all responses.
+    _content: bytes | None = None
+    _headers: ResponseHeaders | None = None
+    _attempts: list[Attempt] | None = None
+    _url: str | None = None
+    _content_is_cut_off: bool | None = None
+    _sink_length: int | None = None
+    _redirects: list[Redirect] | None = None
+    _token_cause: BaseException | None = None
 
     def __init__(self, handle: Handle, method: str, token_cause: BaseException | None = None) -> None:
-        self._token_cause = token_cause
         self._handle: Handle | None = handle
         self._method = method
-        #: 100 to 999.
-        self.status: int = _abi.boxretry_response_status(handle.pointer)
-        self._content: bytes | None = None
-        self._headers: ResponseHeaders | None = None
-        self._attempts: list[Attempt] | None = None
-        self._url: str | None = None
-        self._content_is_cut_off: bool | None = None
-        self._sink_length: int | None = None
-        self._redirects: list[Redirect] | None = None
+        self.status = _abi.boxretry_response_status(handle.cell)
+        if token_cause is not None:
+            self._token_cause = token_cause
 
     @property
     def ok(self) -> bool:
@@ -94,14 +86,20 @@ class Response:
     def content(self) -> bytes:
         """The body."""
         if self._content is None:
+            assert self._handle is not None  # A copy has all its parts, here and below.
             length = c_size_t()
-            pointer = _abi.boxretry_response_body(self._pointer(), byref(length))
-            self._content = string_at(pointer, length.value)
+            pointer = _abi.boxretry_response_body(self._handle.pointer, length)
+            if not length.value:
+                self._pointer()
+            content: bytes = _bytes_at(pointer, length.value)
+            self._content = content
         return self._content
 
     @property
     def text(self) -> str:
         """The body as text, in the charset of its Content-Type, else in UTF-8. What is no text becomes U+FFFD."""
+        from email.message import Message  # Takes long to load, and who reads bytes does without.
+
         message = Message()
         message["Content-Type"] = self.headers.get("Content-Type", "")
         try:
@@ -111,6 +109,8 @@ class Response:
 
     def json(self) -> Any:
         """The body, read as JSON. Raises ValueError if it is none."""
+        import json
+
         return json.loads(self.content)
 
     @property
@@ -126,7 +126,7 @@ class Response:
         if self._headers is None:
             pointer, pairs, line = self._pointer(), [], _abi.Header()
             for index in range(_abi.boxretry_response_header_count(pointer)):
-                check(_abi.boxretry_response_header_at(pointer, index, byref(line)))
+                check(_abi.boxretry_response_header_at(pointer, index, line))
                 pairs.append((decoded(line.name), decoded(line.value)))
             self._headers = ResponseHeaders(pairs)
         return self._headers
@@ -221,7 +221,7 @@ def _response_of_parts(
     method: str,
 ) -> Response:
     response = Response.__new__(Response)
-    response._handle, response._token_cause = None, None
+    response._handle = None
     response.status, response._content = status, content
     response._headers, response._attempts = ResponseHeaders(pairs), attempts
     response._url, response._content_is_cut_off = url, is_cut_off
@@ -241,7 +241,7 @@ def response_of_call(handle: Handle, method: Text, provider: Provider | None) ->
     `provider`: of the call's access tokens. What it has raised is why there was none.
     """
     name = method if isinstance(method, str) else decoded(method)
-    error: int = _abi.boxretry_response_error(handle.pointer)
+    error: int = _abi.boxretry_response_error(handle.cell)
     if error:
         detail = decoded(_abi.boxretry_last_error_detail())
         watched = find_watched(_abi.boxretry_response_user_pointer(handle.pointer))
@@ -252,7 +252,7 @@ def response_of_call(handle: Handle, method: Text, provider: Provider | None) ->
             raise _exception_of_call(handle, name, Error(error), detail) from cause
         finally:
             del cause  # Its traceback refers to this frame.
-    if provider is not None and _abi.boxretry_response_token_error(handle.pointer):
+    if provider is not None and _abi.boxretry_response_token_error(handle.cell):
         return Response(handle, name, provider.exception)
     return Response(handle, name)
 

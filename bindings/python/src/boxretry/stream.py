@@ -38,7 +38,7 @@ class Stream(HasHead):
         self._changed = changed = threading.Condition() if self._fed is None else self._fed.changed
         self._end = end = End(changed)
         self._pieces = Pieces(end.tell)
-        self._sending = Sending(method, url, is_watched, **{**arguments, "sink": self._pieces})
+        self._sending = Sending(method, url, is_watched, {**arguments, "sink": self._pieces})
         self._sending.tell_end(end)
         self._submit = submit
         self._call: Call | None = None

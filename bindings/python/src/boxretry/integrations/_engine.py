@@ -102,3 +102,8 @@ def idle_timeout(seconds: float | None) -> Timeout:
 def is_of_proxy(error: BoxRetryError) -> bool:
     """Whether it is the proxy that could not be reached, given that there is one for this request."""
     return isinstance(error, (ConnectError, ResolveError))
+
+
+def was_connecting(error: BoxRetryError) -> bool:
+    """Whether the last attempt ended before it had a connection, with TLS if that was to be."""
+    return bool(error.attempts) and error.attempts[-1].connect_ms is None

@@ -37,7 +37,7 @@ def send(client: Client, method: str, url: str, arguments: dict[str, Any]) -> Re
     if not isinstance(source, FedSource):
         return client.request(method, url, **arguments)
     refuse_in_callback()
-    sending = Sending(method, url, client._is_watched, **arguments)
+    sending = Sending(method, url, client._is_watched, arguments)
     end = End(source.changed)
     sending.tell_end(end)
     call = client._submit(method, sending)

@@ -35,7 +35,7 @@ from ..options import ClientSettings, Strategy
 from ..response import Response
 from ..stream import Stream
 from ..timeout import Timeout
-from ._engine import REQUEST_ARGUMENTS, Clients, idle_timeout, is_of_proxy, sendable, with_strategy
+from ._engine import REQUEST_ARGUMENTS, Clients, idle_timeout, is_of_proxy, sendable, was_connecting, with_strategy
 from ._sending import body_of_host, can_rewind, send, send_for_stream
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class RetryTransport(httpx.BaseTransport):
     memory or can be rewound.
 
     When retries are exhausted, the last response is returned, whatever its status. What ends without one raises:
-    ConnectError (TLS included), ReadTimeout (connecting included), TimeoutException (a deadline), ReadError,
+    ConnectError (TLS included), ConnectTimeout, ReadTimeout, TimeoutException (a deadline), ReadError,
     WriteError, RemoteProtocolError, ProxyError, UnsupportedProtocol, LocalProtocolError, else TransportError. The
     BoxRetryError with all attempts is its `__cause__`.
 
@@ -240,7 +240,7 @@ def _exception_class(error: BoxRetryError, settings: dict[str, Any]) -> type[htt
     if settings["proxy"] is not Proxy.NONE and is_of_proxy(error):
         return httpx.ProxyError
     if isinstance(error, (IdleTimeoutError, ResourceTimeoutError)):
-        return httpx.ReadTimeout
+        return httpx.ConnectTimeout if was_connecting(error) else httpx.ReadTimeout
     if isinstance(error, DeadlineError):
         return httpx.TimeoutException
     if isinstance(error, ReceiveError):

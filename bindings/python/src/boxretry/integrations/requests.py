@@ -44,7 +44,7 @@ from ..options import ClientSettings, Strategy
 from ..response import Response, ResponseHeaders
 from ..stream import Stream
 from ..timeout import Timeout
-from ._engine import REQUEST_ARGUMENTS, Clients, idle_timeout, is_of_proxy, sendable, with_strategy
+from ._engine import REQUEST_ARGUMENTS, Clients, idle_timeout, is_of_proxy, sendable, was_connecting, with_strategy
 from ._sending import body_of_host, send, send_for_stream
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ class RetryAdapter(BaseAdapter):
     can be rewound, or no iterator.
 
     When retries are exhausted, the last response is returned, whatever its status. What ends without one raises:
-    SSLError, ProxyError, ReadTimeout (connecting included), Timeout (a deadline), ConnectionError, InvalidURL,
-    InvalidHeader, else RequestException. The BoxRetryError with all attempts is its `__cause__`; of what is raised
-    while a stream is read, it is further down among the causes.
+    SSLError, ProxyError, ConnectTimeout (the TLS handshake included), ReadTimeout, Timeout (a deadline),
+    ConnectionError, InvalidURL, InvalidHeader, else RequestException. The BoxRetryError with all attempts is its
+    `__cause__`; of what is raised while a stream is read, it is further down among the causes.
 
     An adapter can be pickled if its settings can, and is usable in a child of os.fork().
     """
@@ -288,7 +288,7 @@ def _exception_class(error: BoxRetryError, proxy: str | None) -> type[requests.R
     if proxy and is_of_proxy(error):
         return requests.exceptions.ProxyError
     if isinstance(error, (IdleTimeoutError, ResourceTimeoutError)):
-        return requests.ReadTimeout
+        return requests.ConnectTimeout if was_connecting(error) else requests.ReadTimeout
     if isinstance(error, DeadlineError):
         return requests.Timeout
     if isinstance(error, TLSError):

@@ -1,0 +1,89 @@
+"""The arguments that clients and their requests both take."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, SupportsIndex
+
+from . import _abi
+from ._arguments import INT32, Real, deadline_ms, integer
+from ._handle import Handle
+from .custom import AsyncCustomRetryStrategy, CustomRetryStrategy, custom_handle
+from .enums import Switch
+from .errors import InvalidArgumentError
+from .options import Strategy
+from .strategy import RetryStrategy
+from .token import AnyTokenSource
+
+#: What the header says of a client's `max_redirects`.
+_MAX_REDIRECTS = 20
+
+
+def token_source_handle(token_source: AnyTokenSource) -> Handle:
+    """The handle by which a client knows a token source."""
+    if not isinstance(token_source, AnyTokenSource):
+        raise TypeError(f"token_source: must be a token source, not {type(token_source).__name__}")
+    return token_source._open_handle()
+
+
+def is_custom(strategy: object) -> bool:
+    """Whether the strategy is Python code that is called back."""
+    return isinstance(strategy, (CustomRetryStrategy, AsyncCustomRetryStrategy))
+
+
+def strategy_handle(strategy: Strategy) -> Handle:
+    """The handle by which a client knows a strategy."""
+    if isinstance(strategy, (CustomRetryStrategy, AsyncCustomRetryStrategy)):
+        return custom_handle(strategy, for_client=True)
+    if isinstance(strategy, RetryStrategy):
+        return strategy._open_handle()
+    raise TypeError(f"strategy: must be a strategy, not {type(strategy).__name__}")
+
+
+def deadline_or_none_ms(deadline: Real) -> int:
+    """A deadline in seconds, in milliseconds. math.inf: none."""
+    if deadline == math.inf:
+        return _abi.NO_TIMEOUT
+    milliseconds = deadline_ms(deadline)
+    if milliseconds <= 0:
+        raise InvalidArgumentError(f"deadline: must be above 0, but is {deadline}")
+    return milliseconds
+
+
+def positive(value: SupportsIndex, name: str, fits: range) -> int:
+    """A number for which the library takes 0 as "not said"."""
+    number = integer(value, name, fits)
+    if number == 0:
+        raise InvalidArgumentError(f"{name}: must be 1 or more, but is 0")
+    return number
+
+
+def called(callback: Any, name: str) -> Any:
+    """The callback. Raises TypeError if it cannot be one."""
+    if not callable(callback):
+        raise TypeError(f"{name}: must be callable, not {type(callback).__name__}")
+    return callback
+
+
+def switch(value: bool | None, name: str) -> Switch:
+    """Yes, no, or what the client does."""
+    if value is None:
+        return Switch.DEFAULT
+    if not isinstance(value, bool):
+        raise TypeError(f"{name}: must be a bool, not {type(value).__name__}")
+    return Switch.ON if value else Switch.OFF
+
+
+def redirects(follow: bool | None, maximum: SupportsIndex | None) -> int:
+    """How many redirects are followed; 0: as by default."""
+    if switch(follow, "follow_redirects") == Switch.OFF:
+        if maximum is not None:
+            raise InvalidArgumentError("max_redirects: is given, although none are followed")
+        return _abi.NO_REDIRECTS
+    if maximum is not None:
+        if maximum == 0:
+            raise InvalidArgumentError(
+                "max_redirects: must be 1 or more, but is 0; follow_redirects=False follows none"
+            )
+        return positive(maximum, "max_redirects", INT32)
+    return 0 if follow is None else _MAX_REDIRECTS

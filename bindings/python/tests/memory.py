@@ -1,0 +1,54 @@
+"""What a process has of Python's objects, of memory, and of descriptors."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from ctypes import CDLL, Structure, c_size_t
+from typing import NamedTuple
+
+
+class _HeapFigures(Structure):
+    """struct mallinfo2 of glibc; `in_use` is what is allocated, in bytes."""
+
+    _fields_ = (("before", c_size_t * 7), ("in_use", c_size_t), ("after", c_size_t * 2))
+
+
+def _heap_in_use() -> int:
+    mallinfo2 = CDLL(None).mallinfo2
+    mallinfo2.restype = _HeapFigures
+    in_use: int = mallinfo2().in_use
+    return in_use
+
+
+class Footprint(NamedTuple):
+    """What a process has."""
+
+    #: That the garbage collector knows.
+    objects: int
+    #: Of Python's own memory.
+    blocks: int
+    #: Bytes of the heap of C that are in use. It also serves objects of more than 512 bytes.
+    heap: int
+    #: KiB.
+    resident: int
+    descriptors: int
+
+    def growth(self, before: Footprint) -> Footprint:
+        """What is more than before."""
+        return Footprint(*(now - then for now, then in zip(self, before)))
+
+
+def footprint() -> Footprint:
+    """What this process has, without what the garbage collector can free."""
+    gc.collect()
+    with open("/proc/self/statm") as file:
+        pages = int(file.read().split()[1])
+    return Footprint(
+        objects=len(gc.get_objects()),
+        blocks=sys.getallocatedblocks(),
+        heap=_heap_in_use(),
+        resident=pages * os.sysconf("SC_PAGE_SIZE") // 1024,
+        descriptors=len(os.listdir("/proc/self/fd")),
+    )
