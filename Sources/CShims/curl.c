@@ -42,6 +42,9 @@ struct shim_easy {
   curl_mime *mime;
   int part_count;
   shim_part_failure part_failure;
+  bool was_used;
+  bool shows_head; /* the body's function gets the lines of the head as well, before libcurl keeps them */
+  bool has_line;   /* libcurl has kept a header line of this transfer */
   bool was_large;
   bool was_direct;
   bool is_always_direct;
@@ -149,13 +152,30 @@ static int on_may_send(void *user, char *peer, char *local, int peer_port, int l
   return easy->transfer && transfer_callbacks.may_send(easy->transfer) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
+static bool is_blank(char byte) {
+  return byte == ' ' || byte == '\t';
+}
+
+/* A line that would go on with a header of the transfer before. What else comes is a header, a status line or an empty
+   one, of which libcurl keeps the first. */
+static bool is_astray(shim_easy *easy, const char *line, size_t length) {
+  if (easy->has_line || length == 0) return false;
+  if (is_blank(*line)) return true;
+  const bool is_status = length >= 5 && memcmp(line, "HTTP/", 5) == 0;
+  easy->has_line = !is_status && *line != '\r' && *line != '\n';
+  return false;
+}
+
 static size_t on_header(char *line, size_t size, size_t count, void *user) {
   shim_easy *easy = user;
+  const bool is_end = size * count > 0 && (*line == '\r' || *line == '\n');
+  if (is_end && shim_easy_status(easy) >= 200) easy->shows_head = false;
   return easy->transfer && transfer_callbacks.header(easy->transfer, line, size * count) ? size * count : 0;
 }
 
 static size_t on_body(char *data, size_t size, size_t count, void *user) {
   shim_easy *easy = user;
+  if (easy->shows_head) return is_astray(easy, data, size * count) ? CURL_WRITEFUNC_ERROR : size * count;
   switch (easy->transfer ? transfer_callbacks.body(easy->transfer, data, size * count) : SHIM_STOP) {
   case SHIM_GO_ON:
     return size * count;
@@ -289,6 +309,10 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   const bool is_alone = needs_own_connection(attempt);
   CURLcode failure = CURLE_OK;
   easy->transfer = transfer;
+  easy->shows_head = easy->was_used && !shim_easy_is_reusable();
+  easy->has_line = false;
+  easy->was_used = true;
+  SET(CURLOPT_HEADER, easy->shows_head ? 1L : 0L);
   SET(CURLOPT_URL, attempt->url);
   SET(CURLOPT_HTTPHEADER, attempt->headers);
   SET(CURLOPT_FRESH_CONNECT, attempt->fresh || is_alone ? 1L : 0L);
