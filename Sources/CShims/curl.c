@@ -21,6 +21,7 @@
 
 /* What the callbacks of a transfer are is the same for all of them. */
 static shim_transfer_callbacks transfer_callbacks;
+static unsigned curl_version_number; /* of the libcurl that was found; asking for it is not cheap */
 
 bool shim_curl_setup(const shim_transfer_callbacks *callbacks) {
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -28,8 +29,8 @@ bool shim_curl_setup(const shim_transfer_callbacks *callbacks) {
   pthread_mutex_lock(&mutex);
   if (!is_set_up) { /* it may have been memory that was wanting, and that is there the next time */
     transfer_callbacks = *callbacks;
-    is_set_up = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK &&
-                curl_version_info(CURLVERSION_NOW)->version_num >= 0x075700;
+    curl_version_number = curl_version_info(CURLVERSION_NOW)->version_num;
+    is_set_up = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK && curl_version_number >= 0x075700;
   }
   pthread_mutex_unlock(&mutex);
   return is_set_up;
@@ -42,6 +43,9 @@ struct shim_easy {
   curl_mime *mime;
   int part_count;
   shim_part_failure part_failure;
+  bool was_used;
+  bool is_in_head; /* the body's function gets the lines of the head: see has_to_show_head() */
+  bool has_line;   /* libcurl has kept a header line of this transfer */
   bool is_always_direct;
   /* What is set at present; libcurl's own choice at first. */
   bool is_fresh, is_alone, is_direct, is_multiplexed, is_compressed, is_watched, is_large;
@@ -151,13 +155,38 @@ static int on_may_send(void *user, char *peer, char *local, int peer_port, int l
   return easy->transfer && transfer_callbacks.may_send(easy->transfer) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
+/* libcurl before 8.2 keeps a pointer to the last header of a handle's transfer before, which it has freed, and reads it
+ * when a response begins with a line that goes on with the one before it (curl/curl, pull request 11103). With
+ * CURLOPT_HEADER the body's function gets each line of the head before libcurl keeps it, and can end the transfer. */
+static bool has_to_show_head(const shim_easy *easy) {
+  return easy->was_used && curl_version_number < 0x080200;
+}
+
+/* Whether a line of the head would go on with a header of the transfer before. What else comes is a header, a status line or
+ * an empty one, of which libcurl keeps the first. */
+static bool is_astray(shim_easy *easy, const char *line, size_t length) {
+  if (easy->has_line || length == 0) return false;
+  if (*line == ' ' || *line == '\t') return true;
+  const bool is_status = length >= 5 && memcmp(line, "HTTP/", 5) == 0;
+  easy->has_line = !is_status && *line != '\r' && *line != '\n';
+  return false;
+}
+
+static void show_head(shim_easy *easy, bool is_shown) {
+  easy->is_in_head = is_shown;
+  curl_easy_setopt(easy->curl, CURLOPT_HEADER, (long)is_shown);
+}
+
 static size_t on_header(char *line, size_t size, size_t count, void *user) {
   shim_easy *easy = user;
+  const bool is_end = size * count > 0 && (*line == '\r' || *line == '\n');
+  if (easy->is_in_head && (easy->has_line || (is_end && shim_easy_status(easy) >= 200))) show_head(easy, false);
   return easy->transfer && transfer_callbacks.header(easy->transfer, line, size * count) ? size * count : 0;
 }
 
 static size_t on_body(char *data, size_t size, size_t count, void *user) {
   shim_easy *easy = user;
+  if (easy->is_in_head) return is_astray(easy, data, size * count) ? CURL_WRITEFUNC_ERROR : size * count;
   switch (easy->transfer ? transfer_callbacks.body(easy->transfer, data, size * count) : SHIM_STOP) {
   case SHIM_GO_ON:
     return size * count;
@@ -275,10 +304,8 @@ void shim_easy_free(shim_easy *easy) {
 /* libcurl 7.88 fails when it uses a connection without TLS again that was made with prior knowledge of HTTP/2 (mended in 8.0,
    by its pull request 10643): then each request gets one of its own. */
 static bool needs_own_connection(const shim_attempt *attempt) {
-  if (attempt->http_version != CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE || strncasecmp(attempt->url, "http:", 5) != 0)
-    return false;
-  const unsigned version = curl_version_info(CURLVERSION_NOW)->version_num;
-  return version >= 0x075800 && version < 0x080000;
+  return attempt->http_version == CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE && curl_version_number >= 0x075800 &&
+         curl_version_number < 0x080000 && strncasecmp(attempt->url, "http:", 5) == 0;
 }
 
 /* False: it is so already. */
@@ -326,6 +353,9 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   const bool is_alone = needs_own_connection(attempt);
   CURLcode failure = CURLE_OK;
   easy->transfer = transfer;
+  if (easy->is_in_head != has_to_show_head(easy)) show_head(easy, !easy->is_in_head);
+  easy->has_line = false;
+  easy->was_used = true;
   SET(CURLOPT_URL, attempt->url);
   SET(CURLOPT_HTTPHEADER, attempt->headers);
   if (attempt->http_version != easy->http_version) {
@@ -359,10 +389,6 @@ void shim_easy_forget(shim_easy *easy) {
 
 void shim_easy_resume(shim_easy *easy) {
   curl_easy_pause(easy->curl, CURLPAUSE_CONT);
-}
-
-bool shim_easy_is_reusable(void) {
-  return curl_version_info(CURLVERSION_NOW)->version_num >= 0x080200;
 }
 
 void *shim_easy_handle(shim_easy *easy) {

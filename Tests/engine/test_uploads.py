@@ -122,6 +122,30 @@ def test_a_form_with_fields_and_files(server: FaultServer, client: Client, tmp_p
     ]
 
 
+@pytest.mark.parametrize("files", [None, {"field": b"x"}], ids=["bytes", "form"])
+@pytest.mark.parametrize(
+    "hint", ["", "HTTP/1.1 103 Early Hints\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nX-Hint: 1\r\n\r\n"]
+)
+def test_a_second_response_that_begins_with_a_folded_line(
+    server: FaultServer, client: Client, hint: str, files: dict[str, bytes] | None
+) -> None:
+    """R5. It is an answer or none, as libcurl takes it, but does not go on with a header of the answer before it. What
+    memory is read for that, Tests/valgrind sees."""
+    id = server.new_id()
+    folded = hint + "HTTP/1.1 200 OK\r\n folded: x\r\nContent-Length: 6\r\n\r\nfolded"
+    url = server.url("/seq/503,200,200", {"1.h": "X-First:" + 40 * "a", "2.raw": folded}, id=id)
+    response = client.put(url, data=None if files else b"x", files=files)
+    if len(response.attempts) == 2:
+        assert (statuses(response.attempts), response.content) == ([503, 200], b"folded")
+        assert "X-First" not in response.headers
+    else:
+        assert statuses(response.attempts) == [503, "PROTOCOL", 200]
+    requests = server.seen(id)
+    assert len(requests) == len(response.attempts)
+    assert len({request["body_sha256"] for request in requests}) == 1
+    assert len({str(sent_header(request, "Content-Type")) for request in requests}) == 1
+
+
 @pytest.mark.parametrize("name", ["a\r\nX-Smuggled: 1", "a\nb", "a\0b"])
 @pytest.mark.parametrize("place", ["field", "file_name", "type", "header"])
 def test_a_form_cannot_be_smuggled_into(client: Client, name: str, place: str) -> None:

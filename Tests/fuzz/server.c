@@ -10,6 +10,7 @@
 #include "peer.h"
 
 enum { BODY_LIMIT = 1 << 16, ERROR_BODY_LIMIT = 1 << 10, HEADER_LINES = 40, HEADER_BYTES = 4096, REDIRECTS = 4 };
+enum { PLAIN, WITHOUT_CONTENT, WITH_BODY, WITH_FORM };
 enum { TO_MEMORY, TO_CALLBACK, TO_FILE, TO_RESUMED_FILE, DESTINATIONS };
 
 static boxretry_client *client, *client_with_token;
@@ -157,13 +158,19 @@ static void call(uint8_t what, uint8_t how) {
   boxretry_sink sink = BOXRETRY_SINK_INIT;
   boxretry_response *response;
   const int destination = how % DESTINATIONS;
-  const bool is_head = (what & 0x30) == 0x10;
+  const int kind = what >> 4 & 3;
   request.url = "http://127.0.0.1/one/two";
-  request.method = is_head ? "HEAD" : (what & 0x30) == 0x20 ? "POST" : "GET";
-  if ((what & 0x30) == 0x20) {
+  request.method = kind == WITHOUT_CONTENT ? "HEAD" : kind == PLAIN ? "GET" : "POST";
+  if (kind == WITH_BODY) {
     request.body = "of the request";
     request.body_length = 14;
   }
+  boxretry_part part = {.name = "field", .data = "of the form", .data_length = 11};
+  boxretry_body_source form = BOXRETRY_BODY_SOURCE_INIT;
+  form.kind = BOXRETRY_SOURCE_MULTIPART;
+  form.parts = &part;
+  form.part_count = 1;
+  if (kind == WITH_FORM) request.body_source = &form;
   request.compression = how & 4 ? BOXRETRY_SWITCH_ON : BOXRETRY_SWITCH_OFF;
   request.http_version = how & 8 ? BOXRETRY_HTTP_2_PRIOR_KNOWLEDGE : BOXRETRY_HTTP_1_1;
   request.deadline_ms = 8000;
@@ -177,7 +184,7 @@ static void call(uint8_t what, uint8_t how) {
   if (destination != TO_MEMORY) request.sink = &sink;
   boxretry_client *it = how & 16 ? client_with_token : client;
   REQUIRE(boxretry_client_perform(it, &request, &response) == BOXRETRY_OK, "the request is valid");
-  check(response, destination, is_head);
+  check(response, destination, kind == WITHOUT_CONTENT);
 }
 
 /* --- The token endpoint --- */

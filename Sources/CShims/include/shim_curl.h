@@ -117,11 +117,6 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
 /* The transfer is over: nobody is told of anything any more. */
 void shim_easy_forget(shim_easy *easy);
 
-/* Whether a handle may be used for another transfer. libcurl before 8.2 would read headers of the transfer before, which it
- * has freed, when a response begins with a line that goes on with the one before it (curl/curl, pull request 11103). To
- * make a handle anew takes about 15,000 instructions of a request's 110,000; a copy (curl_easy_duphandle) takes as many. */
-bool shim_easy_is_reusable(void);
-
 /* Goes on with what a callback has paused. */
 void shim_easy_resume(shim_easy *easy);
 

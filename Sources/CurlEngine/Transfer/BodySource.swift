@@ -194,7 +194,8 @@ public final class CallbackSource: BodySource {
 }
 
 /// multipart/form-data: parts in memory and files, put together by libcurl. It keeps a handle of libcurl's for the whole
-/// call, so that every attempt has the same boundary, and with it the same bytes (R5).
+/// call, so that every attempt has the same boundary, and with it the same bytes (R5): libcurl would let another handle
+/// send the form, but only the one that has sent it before goes back to its first byte.
 public final class MultipartSource: BodySource {
     let easy: OpaquePointer
     private var memory: [UnsafeMutableRawPointer] = []

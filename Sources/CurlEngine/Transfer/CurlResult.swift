@@ -31,6 +31,9 @@ func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.Attem
     case CURLE_OUT_OF_MEMORY:
         // libcurl says the same of a header line that is longer than it takes.
         return .local(transfer.sendings > 0 && transfer.isReadingHead ? .responseTooLarge : .outOfMemory)
+    // A head that begins with a line that goes on with one before it, as libcurl before 8.2 sees it.
+    case CURLE_BAD_FUNCTION_ARGUMENT where transfer.sendings > 0:
+        return .exception(.protocol)
     case CURLE_READ_ERROR, CURLE_ABORTED_BY_CALLBACK:
         return .local(.source)
     case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,

@@ -15,7 +15,6 @@ final class CurlTransport: Transport {
     /// Nil only until it is set up.
     private var multi: OpaquePointer?
     private var idleHandles: [OpaquePointer] = []
-    private let keepsHandles = shim_easy_is_reusable()
     private var usedHandles = 0
     private var sockets: [Socket] = []
 
@@ -100,7 +99,7 @@ final class CurlTransport: Transport {
         usedHandles -= 1
         // What the caller may have set on a handle is for one transfer. And libcurl refuses to change some settings of a
         // handle whose look-up has failed, as if it were still at it.
-        guard keepsHandles, settings.onTransfer == nil, transfer.isWhole else { return shim_easy_free(easy) }
+        guard settings.onTransfer == nil, transfer.isWhole else { return shim_easy_free(easy) }
         idleHandles.append(easy)
         while idleHandles.count > max(usedHandles, Self.leastIdleHandles), let easy = idleHandles.popLast() {
             shim_easy_free(easy)
