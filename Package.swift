@@ -20,6 +20,8 @@ let swiftSettings: [SwiftSetting] =
         .unsafeFlags(["-enforce-exclusivity=unchecked"], shipped),
         // Without it, a hash of the compiler's command line, paths included, gets into the library.
         .unsafeFlags(["-Xfrontend", "-disable-incremental-llvm-codegen"], shipped),
+        // Functions of the same shape would become one, which is told what to call: slower, and hardly smaller.
+        .unsafeFlags(["-Xfrontend", "-disable-llvm-merge-functions-pass"], shipped),
     ]
 
 let cSettings: [CSetting] = [

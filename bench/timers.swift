@@ -16,7 +16,8 @@ private let timers = Timers()
 }
 
 @_cdecl("ours_cancel") func cancel(_ entry: UnsafeMutableRawPointer) {
-    timers.queue.remove(Unmanaged<Waiting>.fromOpaque(entry).takeUnretainedValue())
+    // As a caller of the engine's has it: lent, without a reference more.
+    Unmanaged<Waiting>.fromOpaque(entry)._withUnsafeGuaranteedRef { timers.queue.remove($0) }
 }
 
 /// The time of the first entry, which goes; -1: there is none.

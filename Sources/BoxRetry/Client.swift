@@ -65,8 +65,7 @@ extension ClientHandle {
         _ pointer: UnsafePointer<boxretry_request>?, delivery: (boxretry_request) throws(Failure) -> Call.Delivery
     ) throws(Failure) -> Call {
         let request = try boxretry_request.read(pointer, "request")
-        var outcome = Outcome(status: 0)
-        try outcome.setRequest(try required(pointer, "request"))
+        _ = try boxretry_request.checkedIsUnsafe(pointer)
         var settings = try settings.overridden(by: request)
         var strategy = strategy
         if let pointer = request.strategy { strategy = try StrategyHandle.retained(pointer, "strategy").strategy }

@@ -32,7 +32,7 @@ final class CallbackRetryStrategy: RetryStrategy {
     var retryBound: Int32? { nil }
 
     func readRetryAfter(_ headers: HeaderList, clock: any Clock) -> RetryAfter {
-        RetryAfter(in: headers, further: .none, clock: clock)
+        RetryAfter.read(headers, further: .none, clock: clock)
     }
 
     func shouldRetry(

@@ -30,6 +30,7 @@ struct Failure: Error {
     }
 
     /// `argument.field[1]: why (name)`: one of several. `name` must be harmless.
+    @inline(never)
     static func invalidArgument(
         _ place: shim_place, _ why: StaticString, _ name: UnsafePointer<CChar>? = nil
     ) -> Failure {

@@ -24,19 +24,16 @@ extension boxretry_request {
         }
         return safety.isUnsafe(method: method, hasKey: idempotency_key != nil)
     }
-}
 
-extension Outcome {
-    /// Borrows a caller's request, and checks it.
-    mutating func setRequest(_ pointer: UnsafePointer<boxretry_request>) throws(Failure) {
-        let request = try boxretry_request.read(pointer, "request")
+    /// The same of a caller's request, of which it checks all that a decision or its strategy looks at.
+    static func checkedIsUnsafe(_ pointer: UnsafePointer<boxretry_request>?) throws(Failure) -> Bool {
+        let request = try read(pointer, "request")
         let isUnsafe = try request.checkedIsUnsafe()
         guard request.body != nil || request.body_length == 0 else {
             throw .invalidArgument("request", "body", "is NULL, but body_length is not 0")
         }
         _ = try HeaderList(reading: request.headers, request.header_count, "request")
-        isRequestUnsafe = isUnsafe
-        self.request = UnsafeRawPointer(pointer)
+        return isUnsafe
     }
 }
 

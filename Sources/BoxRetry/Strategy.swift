@@ -8,9 +8,11 @@ final class StrategyHandle: Handle, HandleClass {
 
     let strategy: any RetryStrategy
     let clock: any Clock = systemClock
+    let callsBack: Bool
 
     init(_ strategy: any RetryStrategy) {
         self.strategy = strategy
+        callsBack = strategy.callsBack
         super.init(.strategy)
     }
 }
@@ -94,7 +96,21 @@ extension Outcome {
     /// Borrows a caller's outcome, and checks it.
     @inline(__always)
     init(reading pointer: UnsafePointer<boxretry_outcome>?) throws(Failure) {
-        let outcome = try boxretry_outcome.read(pointer, "outcome")
+        let pointer = try required(pointer, "outcome")
+        if boxretry_outcome.hasOurSize(pointer) {
+            try self.init(checking: pointer.pointee)
+        } else {
+            try self.init(readingOtherSize: pointer)
+        }
+    }
+
+    @inline(never)
+    private init(readingOtherSize pointer: UnsafePointer<boxretry_outcome>) throws(Failure) {
+        try self.init(checking: try boxretry_outcome.readOtherSize(pointer, "outcome"))
+    }
+
+    @inline(__always)
+    private init(checking outcome: boxretry_outcome) throws(Failure) {
         guard outcome.status == 0 || (100...999).contains(outcome.status) else {
             throw .invalidArgument("outcome", "status", "must be 0, or from 100 to 999", is: Int64(outcome.status))
         }
@@ -106,12 +122,11 @@ extension Outcome {
         }
         guard outcome.reserved == 0 else { throw .invalidArgument("outcome", "reserved", "must be 0") }
         self.init(
-            status: outcome.status, headers: try HeaderList(reading: outcome.headers, outcome.header_count, "outcome"))
-        self.cause = cause
-        requestSent = sent
-        authAvailable = outcome.auth_available != 0
-        isBodyReplayable = outcome.body_not_replayable == 0
-        if let request = outcome.request { try setRequest(request) }
+            status: outcome.status, cause: cause,
+            headers: try HeaderList(reading: outcome.headers, outcome.header_count, "outcome"),
+            authAvailable: outcome.auth_available != 0, requestSent: sent,
+            isRequestUnsafe: outcome.request == nil ? false : try boxretry_request.checkedIsUnsafe(outcome.request),
+            request: UnsafeRawPointer(outcome.request), isBodyReplayable: outcome.body_not_replayable == 0)
     }
 }
 
@@ -171,7 +186,7 @@ public func boxretry_strategy_should_retry(
         let out = try required(out, "out")
         let size = try boxretry_decision.checkedSize(out, "out")
         var random = SplitMix64(state: shim_next_random_state())
-        let decision = try handle.keptAlive(if: handle.strategy.callsBack) { () throws(StrategyFailure) in
+        let decision = try handle.keptAlive(if: handle.callsBack) { () throws(StrategyFailure) in
             try handle.strategy.decide(
                 outcome, attemptNumber: attempt_number, refusal: nil, clock: handle.clock, random: &random)
         }
@@ -189,7 +204,7 @@ public func boxretry_strategy_retry_after(
         try checkedAttemptNumber(attempt_number, atLeast: 0, "attempt_number")
         let out = try required(delay_out, "delay_out")
         var random = SplitMix64(state: shim_next_random_state())
-        let wait = try handle.keptAlive(if: handle.strategy.callsBack) { () throws(StrategyFailure) in
+        let wait = try handle.keptAlive(if: handle.callsBack) { () throws(StrategyFailure) in
             let retryAfter = handle.strategy.readRetryAfter(outcome.headers, clock: handle.clock)
             return try handle.strategy.retryAfter(
                 outcome, retryAfter: retryAfter, attemptNumber: attempt_number, unitRandom: random.nextUnit())

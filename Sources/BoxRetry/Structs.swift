@@ -78,13 +78,14 @@ extension SizedStruct {
         }
     }
 
-    /// Writes a result to a caller's struct of that size, and leaves its `struct_size` as it is.
+    /// Writes a result to a caller's struct of that size, and leaves its `struct_size` as it is. What makes the result
+    /// runs in either place, so that nearly always it is written once, and to where it belongs.
     @inline(__always)
-    static func write(_ value: Self, to out: UnsafeMutablePointer<Self>, callerSize: Int) {
+    static func write(_ value: @autoclosure () -> Self, to out: UnsafeMutablePointer<Self>, callerSize: Int) {
         if callerSize == size {
-            out.pointee = value
+            out.pointee = value()
         } else {
-            writeOtherSize(value, to: out, callerSize: callerSize)
+            writeOtherSize(value(), to: out, callerSize: callerSize)
         }
     }
 

@@ -128,10 +128,7 @@ uint32_t shim_new_thread_number(void) {
 
 _Atomic uint32_t shim_forks;
 
-static _Thread_local struct {
-  uint64_t state;
-  uint32_t seeded_for; /* the fork generation, plus one */
-} thread_random;
+_Thread_local shim_random shim_thread_random;
 
 static uint64_t random_seed(void) {
   uint64_t seed;
@@ -148,13 +145,8 @@ __attribute__((constructor)) static void on_load(void) {
   pthread_atfork(NULL, NULL, after_fork_in_child);
 }
 
-uint64_t shim_next_random_state(void) {
-  const uint32_t seed_for = shim_fork_generation() + 1;
-  if (thread_random.seeded_for != seed_for) {
-    thread_random.state = random_seed();
-    thread_random.seeded_for = seed_for;
-  }
-  return thread_random.state += 0x9E3779B97F4A7C15U;
+void shim_seed_thread_random(uint32_t seeded_for) {
+  shim_thread_random = (shim_random){random_seed(), seeded_for};
 }
 
 /* --- Time --- */

@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from header import Number, read_header
 
@@ -301,14 +302,17 @@ MAY_BE_NULL = {
 }
 
 
+@cache  # asked of the same few texts again and again, of which some are long
 def _is_delay_header_name(name: bytes) -> bool:
     return 1 <= len(name) <= 256 and not any(byte <= 0x20 or byte >= 0x7F or byte == ord(":") for byte in name)
 
 
+@cache
 def _is_token(text: bytes, longest: int) -> bool:
     return 1 <= len(text) <= longest and re.fullmatch(rb"[A-Za-z0-9!#$%&'*+.^_`|~-]+", text) is not None
 
 
+@cache
 def _has_no_control_character(text: bytes) -> bool:
     return not any((byte < 0x20 and byte != ord("\t")) or byte == 0x7F for byte in text)
 
@@ -316,10 +320,12 @@ def _has_no_control_character(text: bytes) -> bool:
 _RESERVED_HEADERS = {b"content-length", b"transfer-encoding", b"expect"}
 
 
+@cache
 def _is_header_name(text: bytes) -> bool:
     return _is_token(text, 256) and text.lower() not in _RESERVED_HEADERS
 
 
+@cache
 def _is_idempotency_key(text: bytes) -> bool:
     return len(text) <= 255 and not any(byte <= 0x20 or byte >= 0x7F for byte in text)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Union
 
 from install import HEADER, preprocess
@@ -70,12 +70,17 @@ class Function:
     comment: str
     section: str  # the comment at the beginning of its section
 
-    @property
+    @cached_property
     def can_fail(self) -> bool:
         return self.result == Type("boxretry_error") and self.name not in (
             "boxretry_response_error",
             "boxretry_response_token_error",
         )
+
+    @cached_property
+    def words(self) -> set[str]:
+        """What its comment writes in capitals."""
+        return set(re.findall(r"[A-Z_]+", self.comment))
 
     @property
     def result_handle(self) -> bool:
@@ -97,7 +102,7 @@ class Header:
     def sized_structs(self) -> list[Struct]:
         return [struct for struct in self.structs.values() if struct.is_sized]
 
-    @property
+    @cached_property
     def errors(self) -> dict[str, int]:
         names = [name for name in self.constants if re.match(r"BOXRETRY_(OK|ERROR_\w+)$", name)]
         return {name: int(self.constants[name]) for name in names}
@@ -108,8 +113,7 @@ class Header:
 
     def documented_errors(self, function: Function) -> set[str]:
         """The errors that the function's comment names, without their prefix."""
-        words = set(re.findall(r"[A-Z_]+", function.comment))
-        return {name[len("BOXRETRY_ERROR_") :] for name in self.errors} & words
+        return {name[len("BOXRETRY_ERROR_") :] for name in self.errors} & function.words
 
 
 @cache

@@ -78,7 +78,19 @@ static inline uint32_t shim_fork_generation(void) {
 
 /* --- Randomness: the next state of this thread's own SplitMix64. --- */
 
-uint64_t shim_next_random_state(void);
+typedef struct shim_random {
+  uint64_t state;
+  uint32_t seeded_for; /* the fork generation, plus one; 0: not yet */
+} shim_random;
+
+extern _Thread_local shim_random shim_thread_random __attribute__((visibility("hidden"), tls_model("initial-exec")));
+void shim_seed_thread_random(uint32_t seeded_for);
+
+static inline uint64_t shim_next_random_state(void) {
+  const uint32_t seeded_for = shim_fork_generation() + 1;
+  if (shim_thread_random.seeded_for != seeded_for) shim_seed_thread_random(seeded_for);
+  return shim_thread_random.state += 0x9E3779B97F4A7C15U;
+}
 
 /* --- Time, in nanoseconds. --- */
 

@@ -10,95 +10,114 @@ public class TimerEntry {
 }
 
 /// All that waits for a time, the earliest first: a heap of four children each, which is flatter than one of two. It keeps
-/// its entries, and counts a reference only when one comes or goes.
+/// its entries.
 struct TimerQueue: ~Copyable {
-    private var heap: [Slot] = []
+    // Memory of its own: the slots of an array could not be moved without counting references.
+    private var slots = UnsafeMutablePointer<Slot>.allocate(capacity: Self.firstCapacity)
+    private var capacity = Self.firstCapacity
+    private(set) var count = 0
 
-    private struct Slot {
+    private static let firstCapacity = 4
+
+    /// Not copyable: it moves from place to place, and its reference with it.
+    private struct Slot: ~Copyable {
         /// The entry's; here, so that entries need not be looked at to be compared.
-        let due: Int64
-        let entry: Unmanaged<TimerEntry>
+        var due: Int64
+        let entry: TimerEntry
+
+        consuming func taken() -> TimerEntry { entry }
     }
 
     deinit {
-        for slot in heap { slot.entry.release() }
+        slots.deinitialize(count: count)
+        slots.deallocate()
     }
 
-    var count: Int { heap.count }
-
     /// When the next entry is due; nil if there is none.
-    var nextDue: Int64? { heap.first?.due }
+    var nextDue: Int64? { count > 0 ? slots[0].due : nil }
 
     /// Puts an entry in, or moves it to another time.
     mutating func set(_ entry: TimerEntry, due: Int64) {
         entry.due = due
-        guard entry.index >= 0, entry.index < heap.count else {
-            let slot = Slot(due: due, entry: Unmanaged.passRetained(entry))
-            heap.append(slot)
-            return siftUp(slot, from: heap.count - 1)
+        if isWaiting(entry) {
+            var slot = (slots + entry.index).move()
+            slot.due = due
+            sift(slot, from: entry.index)
+        } else {
+            if count == capacity { grow() }
+            count += 1
+            siftUp(Slot(due: due, entry: entry), from: count - 1)
         }
-        sift(Slot(due: due, entry: Unmanaged.passUnretained(entry)), from: entry.index)
     }
 
     mutating func remove(_ entry: TimerEntry) {
-        let index = entry.index
-        guard index >= 0, index < heap.count else { return }
-        _ = take(at: index)
+        if isWaiting(entry) { _ = take(at: entry.index) }
     }
 
     /// Takes out the earliest entry, if it is due.
     mutating func takeDue(now: Int64) -> TimerEntry? {
-        guard let first = heap.first, first.due <= now else { return nil }
-        return take(at: 0)
+        count > 0 && slots[0].due <= now ? take(at: 0) : nil
+    }
+
+    private func isWaiting(_ entry: TimerEntry) -> Bool {
+        entry.index >= 0 && entry.index < count
     }
 
     private mutating func take(at index: Int) -> TimerEntry {
-        let entry = heap[index].entry.takeRetainedValue()
+        let entry = (slots + index).move().taken()
         entry.index = -1
-        let last = heap.removeLast()
-        if index < heap.count { sift(last, from: index) }
+        count -= 1
+        if index < count { sift((slots + count).move(), from: index) }
         return entry
     }
 
-    /// Puts a slot in the place of the one at `index`, and then where it belongs.
-    private mutating func sift(_ slot: Slot, from index: Int) {
-        if index > 0, slot.due < heap[(index - 1) >> 2].due {
+    private mutating func grow() {
+        let larger = UnsafeMutablePointer<Slot>.allocate(capacity: 2 * capacity)
+        larger.moveInitialize(from: slots, count: count)
+        slots.deallocate()
+        slots = larger
+        capacity *= 2
+    }
+
+    /// Puts a slot where it belongs, beginning with a place that is free: that of another, or its own.
+    private func sift(_ slot: consuming Slot, from index: Int) {
+        if index > 0, slot.due < slots[(index - 1) >> 2].due {
             siftUp(slot, from: index)
         } else {
             siftDown(slot, from: index)
         }
     }
 
-    private mutating func siftUp(_ slot: Slot, from start: Int) {
+    private func siftUp(_ slot: consuming Slot, from start: Int) {
         var index = start
         while index > 0 {
             let parent = (index - 1) >> 2
-            guard slot.due < heap[parent].due else { break }
-            place(heap[parent], at: index)
+            guard slot.due < slots[parent].due else { break }
+            place((slots + parent).move(), at: index)
             index = parent
         }
         place(slot, at: index)
     }
 
-    private mutating func siftDown(_ slot: Slot, from start: Int) {
+    private func siftDown(_ slot: consuming Slot, from start: Int) {
         var index = start
         while true {
             let firstChild = index << 2 + 1
-            guard firstChild < heap.count else { break }
+            guard firstChild < count else { break }
             var least = firstChild
-            for child in firstChild + 1..<max(min(firstChild + 4, heap.count), firstChild + 1)
-            where heap[child].due < heap[least].due {
+            for child in firstChild + 1..<max(min(firstChild + 4, count), firstChild + 1)
+            where slots[child].due < slots[least].due {
                 least = child
             }
-            guard heap[least].due < slot.due else { break }
-            place(heap[least], at: index)
+            guard slots[least].due < slot.due else { break }
+            place((slots + least).move(), at: index)
             index = least
         }
         place(slot, at: index)
     }
 
-    private mutating func place(_ slot: Slot, at index: Int) {
-        heap[index] = slot
-        slot.entry._withUnsafeGuaranteedRef { $0.index = index }
+    private func place(_ slot: consuming Slot, at index: Int) {
+        slot.entry.index = index
+        (slots + index).initialize(to: slot)
     }
 }

@@ -15,7 +15,7 @@ public final class BoxRetryStrategy: RetryStrategy {
 
     @inline(__always)
     public func readRetryAfter(_ headers: HeaderList, clock: any Clock) -> RetryAfter {
-        RetryAfter(in: headers, further: delayHeaders, clock: clock)
+        RetryAfter.read(headers, further: delayHeaders, clock: clock)
     }
 
     /// The documented flow, in its order (B3), and then B12.

@@ -14,7 +14,7 @@ public struct HeaderList {
             return
         }
         guard let pairs, count <= Self.maximumCount else { return nil }
-        for index in 0..<2 * count where pairs[index] == nil { return nil }
+        for index in 0..<count where pairs[2 * index] == nil || pairs[2 * index + 1] == nil { return nil }
         self.pairs = pairs
         self.count = count
     }

@@ -30,6 +30,22 @@ public struct Outcome {
         self.cause = cause
     }
 
+    /// Either, with all that is known. Made at once: what is set one by one is written to memory one by one, too.
+    @inline(__always)
+    public init(
+        status: Int32, cause: NetworkExceptionCause, headers: HeaderList, authAvailable: Bool, requestSent: RequestSent,
+        isRequestUnsafe: Bool, request: UnsafeRawPointer?, isBodyReplayable: Bool
+    ) {
+        self.status = status
+        self.cause = cause
+        self.headers = headers
+        self.authAvailable = authAvailable
+        self.requestSent = requestSent
+        self.isRequestUnsafe = isRequestUnsafe
+        self.request = request
+        self.isBodyReplayable = isBodyReplayable
+    }
+
     /// What has a cause is an exception whatever its status was: a body that broke off (B2).
     public var isNetworkException: Bool { status == 0 || cause != .none }
 

@@ -13,33 +13,35 @@ public enum RetryAfter {
     }
 
     /// Reads the header lines: the first usable one of `further`, else the largest usable Retry-After.
+    // Not initializers: those own what they are given, and would count a reference to each.
     @inline(__always)
-    public init(in headers: HeaderList, further: DelayHeaders, clock: any Clock) {
-        self = headers.count > 0 ? RetryAfter(reading: headers, further: further, clock: clock) : .absent
+    public static func read(_ headers: HeaderList, further: DelayHeaders, clock: any Clock) -> RetryAfter {
+        headers.count > 0 ? readLines(headers, further: further, clock: clock) : .absent
     }
 
-    private init(reading headers: HeaderList, further: DelayHeaders, clock: any Clock) {
-        self = .absent
+    private static func readLines(_ headers: HeaderList, further: DelayHeaders, clock: any Clock) -> RetryAfter {
+        var found = RetryAfter.absent
         for index in 0..<further.count {
             further.withHeader(at: index) { name, unit in
                 headers.forEachValue(of: name) { value in
-                    add(Self.parseNumbers(value).map { $0 * unit }, .retryAfter)
+                    found.add(parseNumbers(value).map { $0 * unit }, .retryAfter)
                 }
             }
-            if case .usable = self { return }
+            if case .usable = found { return found }
         }
         var hasOtherThanNumbers = false
         headers.forEachValue(of: HeaderName("retry-after")) { value in
-            let seconds = Self.parseNumbers(value)
-            add(seconds, .retryAfter)
+            let seconds = parseNumbers(value)
+            found.add(seconds, .retryAfter)
             if seconds == nil { hasOtherThanNumbers = true }
         }
         if hasOtherThanNumbers {
-            let reference = Self.referenceTime(headers, clock)
+            let reference = referenceTime(headers, clock)
             headers.forEachValue(of: HeaderName("retry-after")) { value in
-                add(Self.parseDate(value, reference: reference), .retryAfterDate)
+                found.add(parseDate(value, reference: reference), .retryAfterDate)
             }
         }
+        return found
     }
 
     /// One more value of the header: the largest usable one counts, the first of equal ones.

@@ -8,6 +8,7 @@
 /// | `1e400`  | infinity | `nan`, `inf`    | none  |
 enum DecimalNumber {
     /// The number that the bytes are, all of them; nil if they are none. Never negative, never NaN; may be infinite.
+    @inline(__always)
     static func parse(_ text: ByteCursor) -> Double? {
         var text = text
         _ = text.take(UInt8(ascii: "+"))
@@ -35,7 +36,7 @@ enum DecimalNumber {
 
     /// `significand * 10^exponent`.
     private struct Digits {
-        var significand: UInt64 = 0
+        var significand: Int64 = 0
         var exponent = 0
 
         /// Takes digits with at most one point among them; nil if there is no digit.
@@ -57,12 +58,14 @@ enum DecimalNumber {
         /// False if the significand is full: 18 digits are more than a Double holds.
         private mutating func append(_ digit: UInt8) -> Bool {
             guard significand < 100_000_000_000_000_000 else { return false }
-            significand = significand * 10 + UInt64(digit)
+            significand = significand * 10 + Int64(digit)
             return true
         }
 
+        @inline(__always)
         var value: Double {
             var value = Double(significand)
+            guard exponent != 0 else { return value }
             var exponent = exponent
             // 10^22 is the largest power of ten that a Double holds exactly. Zero and infinity stay what they are.
             while exponent > 22, value > 0, value < .infinity {
