@@ -82,6 +82,15 @@ public final class Call: TimerEntry {
         case queue(CompletionQueue)
         /// Runs on the loop.
         case callback((Call) -> Void)
+
+        /// Somebody may come to wait for the call, and drive the loop meanwhile: the end is told to nobody elsewhere.
+        var mayBeWaitedFor: Bool {
+            switch self {
+            case .none: true
+            case .queue(let queue): !queue.isWatched
+            case .callback: false
+            }
+        }
     }
 
     public init(

@@ -46,6 +46,13 @@ public final class CompletionQueue {
         return eventfd
     }
 
+    /// Somebody polls the descriptor, and so waits elsewhere.
+    var isWatched: Bool {
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        return isPolled
+    }
+
     /// A call of that engine will come here.
     func expect(_ engine: Engine) {
         shim_monitor_lock(monitor)

@@ -229,7 +229,7 @@ public final class Engine {
         // Before it begins: a switch that was triggered already lets nothing be sent.
         call.cancelSwitch?.add(call)
         if case .queue(let queue) = call.delivery { queue.expect(self) }
-        let start = enqueue(call, needsThread: needsThread)
+        let start = enqueue(call, needsThread: needsThread, mayBeWaitedFor: call.delivery.mayBeWaitedFor)
         if start != .begun {
             call.cancelSwitch?.remove(call)
             if case .queue(let queue) = call.delivery { queue.expectNoMore() }
@@ -237,7 +237,7 @@ public final class Engine {
         return start
     }
 
-    private func enqueue(_ call: Call, needsThread: Bool) -> Start {
+    private func enqueue(_ call: Call, needsThread: Bool, mayBeWaitedFor: Bool) -> Start {
         shim_monitor_lock(lock)
         defer { shim_monitor_unlock(lock) }
         guard !isClosing else { return .closed }
@@ -246,7 +246,10 @@ public final class Engine {
         unfinished += 1
         stats.calls += 1
         commands.append(.start(call))
-        if needsThread, !hasDriver, !isThreadNapping { shim_monitor_wake_all(lock) }
+        if needsThread, !hasDriver {
+            if !mayBeWaitedFor { graceUntil = 0 }  // Nobody else will come.
+            if !mayBeWaitedFor || !isThreadNapping { shim_monitor_wake_all(lock) }
+        }
         wakeDriver()
         return .begun
     }

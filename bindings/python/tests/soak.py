@@ -45,7 +45,7 @@ Server = Any
 Send = Callable[[], object]
 
 #: What may be more in the end, however many requests there were. Caches of Python, of the packages and of libcurl.
-MOST = Footprint(objects=30, blocks=400, heap=256 << 10, resident=1024, descriptors=2)
+MOST = Footprint(objects=100, blocks=400, heap=256 << 10, resident=1024, descriptors=2)
 
 PIECES = [b"a" * 1000, b"b" * 3000]
 
