@@ -313,6 +313,7 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   easy->has_line = false;
   easy->was_used = true;
   SET(CURLOPT_HEADER, easy->shows_head ? 1L : 0L);
+  SET(CURLOPT_IGNORE_CONTENT_LENGTH, 0L);
   SET(CURLOPT_URL, attempt->url);
   SET(CURLOPT_HTTPHEADER, attempt->headers);
   SET(CURLOPT_FRESH_CONNECT, attempt->fresh || is_alone ? 1L : 0L);
@@ -363,6 +364,7 @@ void shim_easy_forget(shim_easy *easy) {
 }
 
 void shim_easy_resume(shim_easy *easy) {
+  curl_easy_pause(easy->curl, CURLPAUSE_RECV); /* where nothing changes, libcurl does not look */
   curl_easy_pause(easy->curl, CURLPAUSE_CONT);
 }
 
@@ -374,7 +376,7 @@ void *shim_easy_handle(shim_easy *easy) {
   return easy->curl;
 }
 
-static long long_info(shim_easy *easy, CURLINFO info) {
+static long long_info(const shim_easy *easy, CURLINFO info) {
   long value = 0;
   curl_easy_getinfo(easy->curl, info, &value);
   return value;
@@ -386,7 +388,7 @@ static int64_t off_info(shim_easy *easy, CURLINFO info) {
   return value;
 }
 
-long shim_easy_status(shim_easy *easy) {
+long shim_easy_status(const shim_easy *easy) {
   return long_info(easy, CURLINFO_RESPONSE_CODE);
 }
 
@@ -396,6 +398,18 @@ int64_t shim_easy_head_sent(shim_easy *easy) {
 
 int64_t shim_easy_body_sent(shim_easy *easy) {
   return off_info(easy, CURLINFO_SIZE_UPLOAD_T);
+}
+
+int64_t shim_easy_body_length(shim_easy *easy) {
+  return off_info(easy, CURLINFO_CONTENT_LENGTH_UPLOAD_T);
+}
+
+void shim_easy_ignore_length(shim_easy *easy) {
+  curl_easy_setopt(easy->curl, CURLOPT_IGNORE_CONTENT_LENGTH, 1L);
+}
+
+int64_t shim_easy_body_received(shim_easy *easy) {
+  return off_info(easy, CURLINFO_SIZE_DOWNLOAD_T);
 }
 
 bool shim_easy_is_reused(shim_easy *easy) {
@@ -414,7 +428,7 @@ void shim_easy_report(shim_easy *easy, shim_report *report) {
                          : version == CURL_HTTP_VERSION_2_0 ? 20
                                                             : 0;
   report->sent = shim_easy_body_sent(easy);
-  report->received = off_info(easy, CURLINFO_SIZE_DOWNLOAD_T);
+  report->received = shim_easy_body_received(easy);
   const int64_t sending = off_info(easy, CURLINFO_PRETRANSFER_TIME_T);
   const int64_t connect = off_info(easy, CURLINFO_CONNECT_TIME_T);
   const int64_t lookup = off_info(easy, CURLINFO_NAMELOOKUP_TIME_T);
