@@ -48,7 +48,7 @@ struct shim_easy {
   bool has_line;   /* libcurl has kept a header line of this transfer */
   bool is_always_direct;
   /* What is set at present; libcurl's own choice at first. */
-  bool is_fresh, is_alone, is_direct, is_multiplexed, is_compressed, is_watched, is_large;
+  bool is_fresh, is_alone, is_direct, is_multiplexed, is_compressed, is_watched, is_large, is_length_ignored;
   bool has_method; /* other than a GET without a body */
   long http_version;
 };
@@ -367,8 +367,8 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   if (!easy->is_always_direct && becomes(&easy->is_direct, attempt->direct))
     SET(CURLOPT_NOPROXY, attempt->direct ? "*" : NULL);
   if (becomes(&easy->is_multiplexed, attempt->multiplexed)) SET(CURLOPT_PIPEWAIT, (long)attempt->multiplexed);
-  if (becomes(&easy->is_compressed, attempt->compressed))
-    SET(CURLOPT_ACCEPT_ENCODING, attempt->compressed ? "" : NULL);
+  if (becomes(&easy->is_compressed, attempt->compressed)) SET(CURLOPT_ACCEPT_ENCODING, attempt->compressed ? "" : NULL);
+  if (becomes(&easy->is_length_ignored, false)) SET(CURLOPT_IGNORE_CONTENT_LENGTH, 0L);
   if (becomes(&easy->is_watched, attempt->watched)) {
     SET(CURLOPT_NOPROGRESS, (long)!attempt->watched);
     SET(CURLOPT_XFERINFOFUNCTION, on_progress);
@@ -388,6 +388,7 @@ void shim_easy_forget(shim_easy *easy) {
 }
 
 void shim_easy_resume(shim_easy *easy) {
+  curl_easy_pause(easy->curl, CURLPAUSE_RECV); /* where nothing changes, libcurl does not look */
   curl_easy_pause(easy->curl, CURLPAUSE_CONT);
 }
 
@@ -395,7 +396,7 @@ void *shim_easy_handle(shim_easy *easy) {
   return easy->curl;
 }
 
-static long long_info(shim_easy *easy, CURLINFO info) {
+static long long_info(const shim_easy *easy, CURLINFO info) {
   long value = 0;
   curl_easy_getinfo(easy->curl, info, &value);
   return value;
@@ -407,7 +408,7 @@ static int64_t off_info(shim_easy *easy, CURLINFO info) {
   return value;
 }
 
-long shim_easy_status(shim_easy *easy) {
+long shim_easy_status(const shim_easy *easy) {
   return long_info(easy, CURLINFO_RESPONSE_CODE);
 }
 
@@ -417,6 +418,19 @@ int64_t shim_easy_head_sent(shim_easy *easy) {
 
 int64_t shim_easy_body_sent(shim_easy *easy) {
   return off_info(easy, CURLINFO_SIZE_UPLOAD_T);
+}
+
+int64_t shim_easy_body_length(shim_easy *easy) {
+  return off_info(easy, CURLINFO_CONTENT_LENGTH_UPLOAD_T);
+}
+
+void shim_easy_ignore_length(shim_easy *easy) {
+  easy->is_length_ignored = true;
+  curl_easy_setopt(easy->curl, CURLOPT_IGNORE_CONTENT_LENGTH, 1L);
+}
+
+int64_t shim_easy_body_received(shim_easy *easy) {
+  return off_info(easy, CURLINFO_SIZE_DOWNLOAD_T);
 }
 
 bool shim_easy_is_reused(shim_easy *easy) {
@@ -435,7 +449,7 @@ void shim_easy_report(shim_easy *easy, shim_report *report) {
                          : version == CURL_HTTP_VERSION_2_0 ? 20
                                                             : 0;
   report->sent = shim_easy_body_sent(easy);
-  report->received = off_info(easy, CURLINFO_SIZE_DOWNLOAD_T);
+  report->received = shim_easy_body_received(easy);
   const int64_t sending = off_info(easy, CURLINFO_PRETRANSFER_TIME_T);
   const int64_t connect = off_info(easy, CURLINFO_CONNECT_TIME_T);
   const int64_t lookup = off_info(easy, CURLINFO_NAMELOOKUP_TIME_T);

@@ -117,18 +117,27 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
 /* The transfer is over: nobody is told of anything any more. */
 void shim_easy_forget(shim_easy *easy);
 
-/* Goes on with what a callback has paused. */
+/* Goes on with what a callback has paused, and has libcurl look at the transfer in any case. */
 void shim_easy_resume(shim_easy *easy);
 
 /* libcurl's own handle. */
 void *shim_easy_handle(shim_easy *easy);
 
 /* The status of the last status line; 0 if there was none. */
-long shim_easy_status(shim_easy *easy);
+long shim_easy_status(const shim_easy *easy);
 
 /* How far the sending came: bytes of the head, and of the body. */
 int64_t shim_easy_head_sent(shim_easy *easy);
 int64_t shim_easy_body_sent(shim_easy *easy);
+
+/* Bytes of the body that is sent; -1: not known. */
+int64_t shim_easy_body_length(shim_easy *easy);
+
+/* The response, which is about to begin, ends when the server ends it, whatever its Content-Length says. */
+void shim_easy_ignore_length(shim_easy *easy);
+
+/* Bytes of the response's body, as they came. */
+int64_t shim_easy_body_received(shim_easy *easy);
 
 /* No connection was made for it: there was one. */
 bool shim_easy_is_reused(shim_easy *easy);

@@ -67,8 +67,11 @@ extension Engine {
             if resourceTimeLeft(call) <= 0 {
                 attemptEnded(call, .exception(.timeoutResource), code: 0)
             } else if !transfer.isHeld, now >= saturated(transfer.lastActivity, call.settings.idleTimeout) {
-                attemptEnded(call, .exception(.timeoutIdle), code: 0)
+                let isAnswered = transfer.isAnswered
+                attemptEnded(
+                    call, isAnswered ? attemptResult(CURLE_OK, of: transfer) : .exception(.timeoutIdle), code: 0)
             } else {
+                if transfer.mayHaveEnded { transport?.resume(transfer) }
                 arm(call)
             }
         case .awaitingToken, .deciding: arm(call)
@@ -94,8 +97,9 @@ extension Engine {
     /// When to look whether the attempt has been idle for too long (M1). It rests while the transfer is held.
     private func idleDue(_ call: Call, _ transfer: Transfer) -> Int64 {
         let timeout = call.settings.idleTimeout
-        guard timeout != .max else { return .max }
-        let due = saturated(transfer.lastActivity, timeout)
+        let due = timeout == .max ? .max : saturated(transfer.lastActivity, timeout)
+        if transfer.mayHaveEnded { return min(due, now + 10_000_000) }
+        guard due < .max else { return .max }
         // What the kernel drains is only seen by looking.
         return call.request.hasBody ? min(due, now + max(timeout / 8, 1_000_000)) : due
     }

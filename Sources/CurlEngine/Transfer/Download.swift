@@ -63,10 +63,7 @@ struct Download {
             let value = headers.firstValue(of: "ETag"), value.pointee == CChar(bitPattern: UInt8(ascii: "\""))
         {
             etag = shim_copy_string(value)
-            if let length = headers.firstValue(of: "Content-Length") {
-                var text = ByteCursor(cString: length)
-                wholeLength = text.takeInteger()
-            }
+            wholeLength = headers.contentLength
         }
         return .whole
     }
@@ -118,7 +115,7 @@ struct ContentRange {
 
 extension ByteCursor {
     /// A number of one digit or more; nil if there is none, or one that is too large.
-    fileprivate mutating func takeInteger() -> Int64? {
+    mutating func takeInteger() -> Int64? {
         var number: Int64?
         while let digit = takeDigit() {
             let (product, isTooLarge) = (number ?? 0).multipliedReportingOverflow(by: 10)

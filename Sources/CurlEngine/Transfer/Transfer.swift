@@ -60,6 +60,8 @@ final class Transfer {
         return !download.isWhole(at: sink.length)
     }
     private var isDiscarded = false
+    /// The final response has begun while the request was still being sent.
+    private(set) var isAnsweredEarly = false
     /// All of the response has come, whatever libcurl makes of it.
     private(set) var isComplete = false
     /// The look-up is over.
@@ -146,8 +148,8 @@ final class Transfer {
     var hasSentAll: Bool {
         guard let easy, shim_easy_head_sent(easy) > 0 else { return false }
         guard target.hasBody else { return true }
-        guard let length = call.request.bodyLength else { return isBodyRead }
-        return shim_easy_body_sent(easy) >= length
+        let length = call.request.bodyLength ?? shim_easy_body_length(easy)
+        return length < 0 ? isBodyRead : shim_easy_body_sent(easy) >= length
     }
 
     /// The connection was there before.
@@ -190,6 +192,8 @@ final class Transfer {
             status = easy.map { Int32(clamping: shim_easy_status($0)) } ?? Self.status(line, count) ?? 0
             // libcurl takes some lines for status lines that are none: that is not HTTP.
             guard (100...999).contains(status) else { return false }
+            isAnsweredEarly = status >= 200 && target.hasBody && !hasSentAll
+            if isAnsweredEarly { letItGoOn() }
         } else if isReadingHead, count <= 2 {
             isReadingHead = false
             expectsStatusLine = (100..<200).contains(status)
@@ -222,6 +226,7 @@ final class Transfer {
 
     /// The head of the final response is complete. False: stop.
     private func receivedHead() -> Bool {
+        if isAnsweredEarly { call.engine.arm(call) }
         // Nothing more will be sent, so that nothing is waited for.
         if status >= 400, isPaused { call.engine.goOn(with: call) }
         if status == 416, call.download?.range != nil {

@@ -7,7 +7,7 @@ protocol Transport: AnyObject {
     /// Begins an attempt. Nil: it is under way; else how it ended at once.
     func begin(_ transfer: Transfer) -> LocalFailure?
 
-    /// Goes on with an attempt that a callback has paused.
+    /// Goes on with an attempt that a callback has paused, and looks whether it has ended in any case.
     func resume(_ transfer: Transfer)
 
     /// Drops an attempt, whether or not it has ended.
