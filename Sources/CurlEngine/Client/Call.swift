@@ -55,7 +55,7 @@ public final class Call: TimerEntry {
 
     /// Where it stands among the engine's active calls; -1 if it does not.
     var activeIndex = -1
-    /// Where it stands among those that wait for their turn.
+    /// Where it stands among those that wait for their turn, or, when it has ended, in its queue.
     var placeInLine = 0
     /// Where it stands among the calls of its switch; guarded by the switch's lock.
     var placeAtSwitch = 0
@@ -67,13 +67,15 @@ public final class Call: TimerEntry {
     /// Guarded by the engine's lock: it is with the loop; or a cancel came before that.
     var isBegun = false
     var isCancelledEarly = false
-    var isAbandoned = false
     /// A command to resume it is under way.
     var isResumePosted = false
     var result: CallResult?
     var isDone = false
     var waiter: Waiter?
     public let delivery: Delivery
+    /// Guarded by the queue that it is delivered to: it is there, to be taken; nobody will ask for it any more.
+    var isInQueue = false
+    var isAbandoned = false
     let cancelSwitch: CancelSwitch?
 
     /// How the end of a call is told, apart from those who wait for it.
@@ -82,15 +84,6 @@ public final class Call: TimerEntry {
         case queue(CompletionQueue)
         /// Runs on the loop.
         case callback((Call) -> Void)
-
-        /// Somebody may come to wait for the call, and drive the loop meanwhile: the end is told to nobody elsewhere.
-        var mayBeWaitedFor: Bool {
-            switch self {
-            case .none: true
-            case .queue(let queue): !queue.isWatched
-            case .callback: false
-            }
-        }
     }
 
     public init(
@@ -189,8 +182,6 @@ public final class Call: TimerEntry {
             return nil
         }
     }
-
-    var isGone: Bool { engine.isAbandoned(self) }
 
     /// What the sink has of the response that the call ended with, or of the one that broke off.
     private func sinkLength(_ ending: CallMachine.Ending) -> Int64 {

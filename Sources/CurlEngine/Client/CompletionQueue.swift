@@ -5,9 +5,7 @@ import RetryCore
 public final class CompletionQueue {
     private let monitor: OpaquePointer
     private let eventfd: Int32
-    private var calls: [Call] = []
-    /// Where the first call stands; those before it have been taken.
-    private var first = 0
+    private var calls = CallLine()
     private var isClosed = false
     /// Somebody may poll the descriptor.
     private var isPolled = false
@@ -40,25 +38,19 @@ public final class CompletionQueue {
 
     public var descriptor: Int32 {
         shim_monitor_lock(monitor)
-        if !isPolled, first < calls.count { shim_eventfd_signal(eventfd) }
+        if !isPolled, !calls.isEmpty { shim_eventfd_signal(eventfd) }
         isPolled = true
         shim_monitor_unlock(monitor)
         return eventfd
     }
 
-    /// Somebody polls the descriptor, and so waits elsewhere.
-    var isWatched: Bool {
+    /// A call of that engine will come here. False if nobody will wait for it here: somebody polls the descriptor.
+    func expect(_ engine: Engine) -> Bool {
         shim_monitor_lock(monitor)
         defer { shim_monitor_unlock(monitor) }
-        return isPolled
-    }
-
-    /// A call of that engine will come here.
-    func expect(_ engine: Engine) {
-        shim_monitor_lock(monitor)
         if expected == 0 { self.engine = engine } else if self.engine !== engine { self.engine = nil }
         expected += 1
-        shim_monitor_unlock(monitor)
+        return !isPolled
     }
 
     /// One that was expected does not come.
@@ -78,9 +70,10 @@ public final class CompletionQueue {
         shim_monitor_lock(monitor)
         forgetOne()
         let isOpen = !isClosed
-        if isOpen, !call.isGone {
-            if isPolled, first == calls.count { shim_eventfd_signal(eventfd) }
+        if isOpen, !call.isAbandoned {
+            if isPolled, calls.isEmpty { shim_eventfd_signal(eventfd) }
             calls.append(call)
+            call.isInQueue = true
             if waiters > 0 { shim_monitor_wake_all(monitor) }
         }
         shim_monitor_unlock(monitor)
@@ -90,8 +83,7 @@ public final class CompletionQueue {
     private var hasCalls: Bool {
         shim_monitor_lock(monitor)
         defer { shim_monitor_unlock(monitor) }
-        dropAbandoned()
-        return first < calls.count
+        return !calls.isEmpty
     }
 
     /// The engine that may be driven by who waits here.
@@ -101,23 +93,34 @@ public final class CompletionQueue {
         return engine
     }
 
-    /// Passes over the calls at its front that nobody will ask for.
-    func tidy() {
+    /// Nobody will ask for this call any more: it does not come here, or leaves.
+    func abandon(_ call: Call) {
         shim_monitor_lock(monitor)
-        dropAbandoned()
+        call.isAbandoned = true
+        if call.isInQueue {
+            calls.remove(call)
+            left(call)
+        }
         shim_monitor_unlock(monitor)
+    }
+
+    /// With the lock held: a call is not among those here any more.
+    private func left(_ call: Call) {
+        call.isInQueue = false
+        if isPolled, calls.isEmpty { shim_eventfd_clear(eventfd) }
     }
 
     /// Takes no further calls, and gives those to `body` that nobody else knows of.
     public func close(_ body: (Call) -> Void) {
         shim_monitor_lock(monitor)
         isClosed = true
-        let left = calls[first...].filter { $0.isUnowned }
-        calls.removeAll()
-        first = 0
+        var unowned: [Call] = []
+        while let call = takeFirst() {
+            if call.isUnowned { unowned.append(call) }
+        }
         shim_monitor_wake_all(monitor)
         shim_monitor_unlock(monitor)
-        for call in left { body(call) }
+        for call in unowned { body(call) }
     }
 
     /// Gives at most so many ended calls to `body`, and waits so long for the first one. The number of calls given.
@@ -130,35 +133,24 @@ public final class CompletionQueue {
         }
         shim_monitor_lock(monitor)
         defer { shim_monitor_unlock(monitor) }
-        dropAbandoned()
         waiters += 1
         defer { waiters -= 1 }
-        while first == calls.count {
-            guard timeoutMilliseconds > 0, shim_monitor_wait_until(monitor, limit.nanoseconds) || first < calls.count
+        while calls.isEmpty {
+            guard timeoutMilliseconds > 0, shim_monitor_wait_until(monitor, limit.nanoseconds) || !calls.isEmpty
             else { return 0 }
-            dropAbandoned()
         }
         var count = 0
-        while first < calls.count, count < capacity {
-            body(calls[first], count)
+        while count < capacity, let call = takeFirst() {
+            body(call, count)
             count += 1
-            first += 1
-            dropAbandoned()
         }
         return count
     }
 
-    /// With the lock held: passes over the calls that nobody will ask for, and takes what has been passed out of memory.
-    private func dropAbandoned() {
-        while first < calls.count, calls[first].isGone { first += 1 }
-        if first == calls.count {
-            guard first > 0 else { return }
-            calls.removeAll(keepingCapacity: calls.count <= 1_024)
-            first = 0
-            if isPolled { shim_eventfd_clear(eventfd) }
-        } else if first > 1_024, first > calls.count / 2 {
-            calls.removeFirst(first)
-            first = 0
-        }
+    /// With the lock held.
+    private func takeFirst() -> Call? {
+        guard let call = calls.takeFirst() else { return nil }
+        left(call)
+        return call
     }
 }

@@ -193,18 +193,13 @@ public final class Engine {
 
     /// Nobody will ask for this call any more: it is cancelled, and comes to no queue.
     public func abandon(_ call: Call) {
-        let unread: CallResult? = locked {
-            call.isAbandoned = true
+        if case .queue(let queue) = call.delivery { queue.abandon(call) }
+        let (unread, isDone) = locked {
             defer { call.result = nil }
-            return call.result
+            return (call.result, call.isDone)
         }
         _ = unread  // Goes without the lock.
-        if case .queue(let queue) = call.delivery { queue.tidy() }
-        cancel(call)
-    }
-
-    func isAbandoned(_ call: Call) -> Bool {
-        locked { call.isAbandoned }
+        if !isDone { cancel(call) }
     }
 
     public var currentStats: Stats {
@@ -228,8 +223,14 @@ public final class Engine {
     private func begin(_ call: Call, needsThread: Bool) -> Start {
         // Before it begins: a switch that was triggered already lets nothing be sent.
         call.cancelSwitch?.add(call)
-        if case .queue(let queue) = call.delivery { queue.expect(self) }
-        let start = enqueue(call, needsThread: needsThread, mayBeWaitedFor: call.delivery.mayBeWaitedFor)
+        // Somebody may come to wait for the call, and drive the loop meanwhile.
+        var mayBeWaitedFor = true
+        switch call.delivery {
+        case .none: break
+        case .queue(let queue): mayBeWaitedFor = queue.expect(self)
+        case .callback: mayBeWaitedFor = false
+        }
+        let start = enqueue(call, needsThread: needsThread, mayBeWaitedFor: mayBeWaitedFor)
         if start != .begun {
             call.cancelSwitch?.remove(call)
             if case .queue(let queue) = call.delivery { queue.expectNoMore() }

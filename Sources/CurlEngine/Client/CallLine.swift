@@ -1,0 +1,51 @@
+/// First in, first out. Each call knows its place, so that many can leave at once.
+struct CallLine {
+    private var calls: [Call?] = []
+    /// Where the first call stands; those before it have left.
+    private var first = 0
+    private var count = 0
+    /// How many places were there before those that there are.
+    private var forgotten = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ call: Call) {
+        call.placeInLine = forgotten + calls.count
+        calls.append(call)
+        count += 1
+    }
+
+    mutating func takeFirst() -> Call? {
+        guard count > 0 else { return nil }
+        while first < calls.count {
+            let call = calls[first]
+            calls[first] = nil
+            first += 1
+            guard let call else { continue }
+            count -= 1
+            forgetPlaces()
+            return call
+        }
+        return nil
+    }
+
+    mutating func remove(_ call: Call) {
+        let index = call.placeInLine - forgotten
+        guard calls.indices.contains(index), calls[index] === call else { return }
+        calls[index] = nil
+        count -= 1
+        forgetPlaces()
+    }
+
+    private mutating func forgetPlaces() {
+        if count == 0 {
+            forgotten += calls.count
+            calls.removeAll(keepingCapacity: calls.count <= 1_024)
+            first = 0
+        } else if first > 1_024, first > calls.count / 2 {
+            forgotten += first
+            calls.removeFirst(first)
+            first = 0
+        }
+    }
+}
