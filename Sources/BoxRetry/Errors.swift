@@ -112,6 +112,8 @@ struct Failure: Error {
         case .rejectedAgain:
             Failure(BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED, "the provider gave the token again that was rejected")
         case .source(.exhausted): .exhausted
+        case .source(.hanging):
+            Failure(BOXRETRY_ERROR_EXHAUSTED, "16 calls of the provider have not returned")
         case .source(.closed): closed("source")
         case .source(.invalidToken):
             Failure(

@@ -256,7 +256,7 @@ import Testing
     @Test("no thread for the provider: the callers are told, and the next one tries again") func exhausted() {
         let scene = TokenScene()
         scene.ask()
-        let actions = scene.machine.couldNotCall(scene.call, at: scene.moment)
+        let actions = scene.machine.couldNotCall(scene.call, .exhausted, at: scene.moment)
         guard case .wake([1], .failure(.exhausted)) = actions.first else {
             Issue.record("nobody was told")
             return

@@ -96,6 +96,7 @@ extension TokenFailure {
         case .provider(let failure, let attempts): "\(failure.name) after \(attempts)"
         case .closed: "closed"
         case .exhausted: "exhausted"
+        case .hanging: "hanging"
         }
     }
 }

@@ -19,6 +19,10 @@ public final class TokenSource {
     private let monitor: OpaquePointer
     private var machine: Machine
     private var hasThread = false
+    /// Calls of a provider that may block which have not returned. Each has a thread.
+    private var runningCalls = 0
+    /// More than one fetch has by default: each of its calls may be given up, and go on all the same.
+    private static let maximumRunningCalls = 16
     /// Who is to be told on the source's thread, in this order.
     private var outbox: [(TokenWaiter, TokenResult)] = []
 
@@ -220,16 +224,38 @@ public final class TokenSource {
 
     private func callProvider(_ request: TokenRequest, _ call: UInt64) {
         guard provider.mayBlock else { return provider.provide(request) }
+        guard mayRunAnother() else { return couldNotCall(call, .hanging) }
         let context = Unmanaged.passRetained(request)
         let isStarted = shim_thread_start(
             { context in
                 guard let context else { return }
                 let request = Unmanaged<TokenRequest>.fromOpaque(context).takeRetainedValue()
                 request.source.provider.provide(request)
+                request.source.callReturned()
             }, context.toOpaque())
         guard !isStarted else { return }
         context.release()
-        update { machine, moment in machine.couldNotCall(call, at: moment) }
+        callReturned()
+        couldNotCall(call, .exhausted)
+    }
+
+    private func couldNotCall(_ call: UInt64, _ failure: TokenFailure) {
+        update { machine, moment in machine.couldNotCall(call, failure, at: moment) }
+    }
+
+    /// What hangs keeps its thread, and is not to get ever more of them.
+    private func mayRunAnother() -> Bool {
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        guard runningCalls < Self.maximumRunningCalls else { return false }
+        runningCalls += 1
+        return true
+    }
+
+    private func callReturned() {
+        shim_monitor_lock(monitor)
+        runningCalls -= 1
+        shim_monitor_unlock(monitor)
     }
 
     /// Tells waiters, in this order: each in its own way.

@@ -10,6 +10,8 @@ public enum TokenFailure: Error, Equatable {
     case closed
     /// No thread can be had to call the provider.
     case exhausted
+    /// So many calls of the provider have not returned that it is not called again.
+    case hanging
 }
 
 /// How a call of the provider ended without a token.

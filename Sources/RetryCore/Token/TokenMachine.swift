@@ -165,9 +165,9 @@ public struct TokenMachine<Token, Waiter> {
     }
 
     /// The provider could not be called at all.
-    public mutating func couldNotCall(_ call: UInt64, at moment: TokenMoment) -> [Action] {
+    public mutating func couldNotCall(_ call: UInt64, _ failure: TokenFailure, at moment: TokenMoment) -> [Action] {
         guard isUnderWay(call) else { return [] }
-        return end(.failure(.exhausted), at: moment)
+        return end(.failure(failure), at: moment)
     }
 
     /// Nobody can wait for `nextTimer`: a provider may still answer, but it would not be asked again.

@@ -6,6 +6,7 @@ import copy
 import pickle
 import threading
 import time
+from contextlib import suppress
 from typing import Any, Callable
 
 import pytest
@@ -16,6 +17,7 @@ from boxretry import (
     CancelSwitch,
     ClientTokenProviderFailedError,
     ClosedError,
+    ExhaustedError,
     FixedToken,
     InCallbackError,
     InvalidArgumentError,
@@ -240,6 +242,39 @@ def test_t4_a_provider_that_does_not_answer_in_time_is_asked_again() -> None:
         assert waiting().value == "token"
         gate.opened.set()
         assert source.get().value == "token"
+
+
+def test_t4_a_provider_that_hangs_gets_no_more_than_sixteen_threads() -> None:
+    """Given calls that do not return, nine in a fetch that fails and seven in the next, then that one fails and so does
+    who asks later. When they return after all, the provider is called as ever."""
+    clock, gate = ManualClock(), Gate(("token", 3600))
+    hanging = Provider(*[gate] * 16, ("token", 3600))
+
+    def pass_timeouts(count: int) -> None:
+        for _ in range(count):
+            clock.wait_for_timer(PATIENCE)
+            clock.advance(1)
+
+    policy = TokenRetryPolicy(initial_delay=0)
+    with TokenSource(hanging, policy=policy, provider_timeout=1, clock=clock) as source:
+        waiting = in_background(source.get)
+        pass_timeouts(9)
+        with pytest.raises(ClientTokenProviderFailedError, match=r"provider_timeout_ms.*\(calls: 9\)"):
+            waiting()
+        waiting = in_background(source.get)
+        pass_timeouts(7)
+        with pytest.raises(ExhaustedError, match="16 calls of the provider have not returned"):
+            waiting()
+        with pytest.raises(ExhaustedError):
+            source.get()
+        gate.opened.set()
+        until = time.monotonic() + PATIENCE
+        token = None
+        while token is None and time.monotonic() < until:
+            with suppress(ExhaustedError):  # their threads end in their own time
+                token = source.get()
+        assert token is not None
+        assert token.value == "token"
 
 
 def test_t4_fetch_timeout_bounds_everything() -> None:
