@@ -98,7 +98,8 @@ def growth(rounds: int = 3) -> str:
     """What a request costs as more of them are in flight."""
     raise_descriptor_limit()
     rows = [["in flight", *HEADINGS]]
-    points: dict[str, list[tuple[float, float]]] = {"boxretry": [], "bare libcurl": []}
+    time: dict[str, list[tuple[float, float]]] = {"boxretry": [], "bare libcurl": []}
+    memory: dict[str, list[tuple[float, float]]] = {"boxretry": [], "bare libcurl": []}
     with nginx() as server:
         for in_flight in (1, 10, 100, 1_000, 10_000):
             load = Load(10_000, in_flight)
@@ -106,7 +107,13 @@ def growth(rounds: int = 3) -> str:
             rows.append([f"{in_flight:,}", *cells(load, costs)])
             for name, index in (("boxretry", 0), ("bare libcurl", 1)):
                 each = median(one[index].processor_seconds for one in costs) / load.requests * 1e6
-                points[name].append((in_flight, each))
-    picture = plot.lines("µs of processor time for a request", "requests in flight", points)
-    (ROOT / "bench/growth.svg").write_text(picture)
-    return f"{rounds} rounds in turn, medians.\n\n{markdown(rows)}\n\n![The same as a picture](growth.svg)"
+                time[name].append((in_flight, each))
+                memory[name].append((in_flight, median(one[index].peak_kib for one in costs) / 1024))
+    pictures = {
+        "growth.svg": plot.lines("µs of processor time for a request", "requests in flight", time),
+        "growth-memory.svg": plot.lines("MiB at most, all in all", "requests in flight", memory),
+    }
+    for name, picture in pictures.items():
+        (ROOT / "bench" / name).write_text(picture)
+    shown = "\n".join(f"![The same as a picture]({name})" for name in pictures)
+    return f"{rounds} rounds in turn, medians.\n\n{markdown(rows)}\n\n{shown}"
