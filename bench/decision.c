@@ -1,5 +1,8 @@
-/* One decision through the library against the same rules in plain C (plain_rules.c): processor time per decision, rounds
- * of the two in turn, the median of each and of their ratios. Prints a row for each kind of outcome. */
+/* One decision through the library against the same rules in plain C (plain_rules.c).
+ *
+ *     decision                        processor time per decision, rounds of the two in turn, the median of each and of
+ *                                     their ratios: prints a row for each kind of outcome
+ *     decision ours|plain ROW COUNT   only makes so many decisions, of the kind in that row, from 0: for bench/profiling.py */
 #include "plain_rules.h"
 
 #include <stdio.h>
@@ -30,19 +33,30 @@ static void fail(const char *what) {
   exit(1);
 }
 
+static void decide_ours(const boxretry_strategy *strategy, const boxretry_outcome *outcome, long count,
+                        boxretry_decision *out) {
+  for (long i = 0; i < count; i++)
+    if (boxretry_strategy_should_retry(strategy, outcome, 1 + (int32_t)(i % 3), out) != BOXRETRY_OK)
+      fail("should_retry");
+}
+
+static void decide_plain(const boxretry_retry_options *options, const boxretry_outcome *outcome, long count,
+                         boxretry_decision *out) {
+  for (long i = 0; i < count; i++)
+    plain_should_retry(options, outcome, 1 + (int32_t)(i % 3), out);
+}
+
 static void measure(const char *name, const boxretry_strategy *strategy, const boxretry_retry_options *options,
                     const boxretry_outcome *outcome) {
   double ours[ROUNDS], plain[ROUNDS], ratios[ROUNDS];
   boxretry_decision a = BOXRETRY_DECISION_INIT, b = BOXRETRY_DECISION_INIT;
   for (int round = 0; round < ROUNDS; round++) {
     double start = cpu_seconds();
-    for (int i = 0; i < CALLS; i++)
-      if (boxretry_strategy_should_retry(strategy, outcome, 1 + i % 3, &a) != BOXRETRY_OK) fail(name);
+    decide_ours(strategy, outcome, CALLS, &a);
     double middle = cpu_seconds();
-    for (int i = 0; i < CALLS; i++)
-      plain_should_retry(options, outcome, 1 + i % 3, &b);
+    decide_plain(options, outcome, CALLS, &b);
     double end = cpu_seconds();
-    if (a.action != b.action || a.reason != b.reason || a.delay_source != b.delay_source) fail("they differ");
+    if (a.action != b.action || a.reason != b.reason || a.delay_source != b.delay_source) fail(name);
     ours[round] = (middle - start) / CALLS * 1e9;
     plain[round] = (end - middle) / CALLS * 1e9;
     ratios[round] = ours[round] / plain[round];
@@ -52,7 +66,7 @@ static void measure(const char *name, const boxretry_strategy *strategy, const b
          ratios[ROUNDS - 1]);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   boxretry_retry_options options = BOXRETRY_RETRY_OPTIONS_INIT;
   boxretry_strategy *strategy;
   boxretry_header headers[12] = {
@@ -69,26 +83,36 @@ int main(void) {
       {"Retry-After", "7"},
       {"Age", "0"},
   };
-  boxretry_outcome outcome = BOXRETRY_OUTCOME_INIT;
+  const struct {
+    const char *name;
+    int32_t status, cause, sent;
+    size_t header_count;
+  } rows[] = {{"503 without headers", 503, BOXRETRY_CAUSE_NONE, BOXRETRY_SENT_UNKNOWN, 0},
+              {"network exception", 0, BOXRETRY_CAUSE_CONNECT, BOXRETRY_SENT_NOTHING, 0},
+              {"200 with 10 headers", 200, BOXRETRY_CAUSE_NONE, BOXRETRY_SENT_UNKNOWN, 10},
+              {"503 with 10 headers", 503, BOXRETRY_CAUSE_NONE, BOXRETRY_SENT_UNKNOWN, 10},
+              {"429 with 12 headers, Retry-After", 429, BOXRETRY_CAUSE_NONE, BOXRETRY_SENT_UNKNOWN, 12}};
+  const size_t row_count = sizeof rows / sizeof *rows;
   if (boxretry_strategy_new(&options, &strategy) != BOXRETRY_OK) fail("strategy");
+  const size_t only = argc == 4 ? strtoul(argv[2], NULL, 10) : row_count;
 
-  printf("%-34s %8s %8s %8s %8s %8s\n", "outcome", "ours", "plain", "least", "ratio", "most");
-  outcome.status = 503;
-  measure("503 without headers", strategy, &options, &outcome);
-  outcome.status = 0;
-  outcome.cause = BOXRETRY_CAUSE_CONNECT;
-  outcome.request_sent = BOXRETRY_SENT_NOTHING;
-  measure("network exception", strategy, &options, &outcome);
-  outcome = (boxretry_outcome)BOXRETRY_OUTCOME_INIT;
-  outcome.status = 200;
-  outcome.headers = headers;
-  outcome.header_count = 10;
-  measure("200 with 10 headers", strategy, &options, &outcome);
-  outcome.status = 503;
-  measure("503 with 10 headers", strategy, &options, &outcome);
-  outcome.status = 429;
-  outcome.header_count = 12;
-  measure("429 with 12 headers, Retry-After", strategy, &options, &outcome);
+  if (argc == 1) printf("%-34s %8s %8s %8s %8s %8s\n", "outcome", "ours", "plain", "least", "ratio", "most");
+  for (size_t row = 0; row < row_count; row++) {
+    boxretry_outcome outcome = BOXRETRY_OUTCOME_INIT;
+    boxretry_decision decision = BOXRETRY_DECISION_INIT;
+    outcome.status = rows[row].status;
+    outcome.cause = rows[row].cause;
+    outcome.request_sent = rows[row].sent;
+    outcome.headers = headers;
+    outcome.header_count = rows[row].header_count;
+    if (argc == 1) {
+      measure(rows[row].name, strategy, &options, &outcome);
+    } else if (row == only && strcmp(argv[1], "ours") == 0) {
+      decide_ours(strategy, &outcome, strtol(argv[3], NULL, 10), &decision);
+    } else if (row == only) {
+      decide_plain(&options, &outcome, strtol(argv[3], NULL, 10), &decision);
+    }
+  }
   boxretry_strategy_free(strategy);
   return 0;
 }
