@@ -35,6 +35,28 @@ import Testing
             #expect(expected.isEmpty)
         }
     }
+
+    @Test("an entry is kept while it waits: until it is removed or taken, or there is no queue any more")
+    func lifetimes() {
+        struct Watched {
+            weak var entry: TimerEntry?
+        }
+        var watched: [Watched] = []
+        do {
+            var queue = TimerQueue()
+            for number in 0..<9 {
+                let entry = TimerEntry()
+                queue.set(entry, due: Int64(number))
+                queue.set(entry, due: Int64(-number))
+                watched.append(Watched(entry: entry))
+            }
+            if let entry = watched[4].entry { queue.remove(entry) }
+            _ = queue.takeDue(now: .max)
+            #expect(watched.map { $0.entry != nil } == (0..<9).map { $0 != 4 && $0 != 8 })
+            #expect(queue.count == 7)
+        }
+        #expect(watched.allSatisfy { $0.entry == nil })
+    }
 }
 
 private struct Generator: RandomNumberGenerator {
