@@ -95,11 +95,11 @@ def shown(number: float) -> str:
     return f"{number:,.0f}" if number >= 1000 else f"{number:.2f}"
 
 
-def functions(counts: Numbers, number: int) -> str:
+def functions(counts: Numbers, number: int, heading: str = "each") -> str:
     """The functions with the largest counts."""
-    names = sorted(counts, key=lambda name: -counts[name])[:number]
+    names = sorted((name for name in counts if counts[name] >= 0.01), key=lambda name: -counts[name])[:number]
     whole = sum(counts.values())
-    rows = [["function", "each", "part"]]
+    rows = [["function", heading, "part"]]
     for name, text in zip(names, counting.readable(names)):
         shortened = text if len(text) <= 90 else text[:89] + "…"
         rows.append([f"`{shortened}`", shown(counts[name]), f"{counts[name] / whole:.1%}"])
@@ -155,7 +155,7 @@ def main(arguments: list[str]) -> None:
             ]
         ),
         "The largest functions:",
-        functions(bytes_of_functions, 40),
+        functions(bytes_of_functions, 40, "bytes"),
     ]
     (ROOT / "bench/PROFILE.md").write_text("\n\n".join(sections) + "\n")
 
