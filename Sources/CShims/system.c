@@ -2,12 +2,15 @@
 
 #include <errno.h>
 #include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -65,6 +68,16 @@ void shim_eventfd_clear(int eventfd) {
 int shim_unsent_bytes(int socket) {
   int bytes;
   return ioctl(socket, SIOCOUTQ, &bytes) == 0 ? bytes : -1;
+}
+
+int64_t shim_sent_segments(int socket) {
+  struct tcp_info info;
+  socklen_t size = sizeof info;
+  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return -1;
+  /* An older kernel knows less. */
+  return size >= offsetof(struct tcp_info, tcpi_data_segs_out) + sizeof info.tcpi_data_segs_out
+             ? (int64_t)info.tcpi_data_segs_out
+             : -1;
 }
 
 /* --- Threads --- */

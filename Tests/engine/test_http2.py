@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -107,6 +108,16 @@ def test_all_are_answered_where_few_streams_are_allowed(server: FaultServer, cli
     assert {response.status for response in responses} == {200}
     # What libcurl itself still keeps back when its connection ends counts as sent: it may have been.
     assert 21 <= len(server.seen(id)) <= sum(recorded(response.attempts) for response in responses) + 1
+
+
+def test_an_upload_that_the_server_does_not_read_takes_no_processor_time(server: FaultServer) -> None:
+    """libcurl before 8 asks again and again for whether it can write, though the server lets nothing more come."""
+    url = server.url("/seq/200", {"id": server.new_id(), "read_pause_after": 0, "read_pause": 600_000}, kind="h2c")
+    with Client(http_version=HTTPVersion.HTTP_2_PRIOR_KNOWLEDGE) as client:
+        began, used = time.monotonic(), time.process_time()
+        with pytest.raises(NetworkError):
+            client.put(url, data=bytes(5_000_000), timeout=idle(1_000), strategy=once())
+        assert time.process_time() - used < (time.monotonic() - began) / 8
 
 
 @pytest.mark.parametrize("fault", STREAM_FAULTS)

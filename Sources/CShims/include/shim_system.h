@@ -29,6 +29,8 @@ void shim_eventfd_clear(int eventfd);
 
 /* Bytes that the kernel has not delivered to the peer of a socket yet; -1 if it is none. */
 int shim_unsent_bytes(int socket);
+/* Segments with data that a TCP socket has sent; -1: not known. */
+int64_t shim_sent_segments(int socket);
 
 /* Starts a thread that nobody joins, with all signals blocked. False: no thread could be had. */
 bool shim_thread_start(void (*body)(void *context), void *context);

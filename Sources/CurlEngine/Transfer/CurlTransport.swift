@@ -28,7 +28,14 @@ final class CurlTransport: Transport {
         var watched: Int32 = -1
         /// libcurl wants to hear of it.
         var isWanted = false
+        /// How often in a row it could be written to, and nothing came; and how much had been sent some of these before.
+        var writes = 0
+        var sentSegments: Int64 = -1
+        var isMuted = false
     }
+    /// Those that are not asked for a while whether they can be written to, and until when.
+    private var muted: [Int] = []
+    private var mutedUntil = Int64.max
     /// When libcurl wants to be called although no socket is ready; `Int64.max`: not at all.
     private var due = Int64.max
 
@@ -112,6 +119,7 @@ final class CurlTransport: Transport {
         let timeout = timeoutMilliseconds(nanoseconds)
         let count = span.withUnsafeMutableBufferPointer { shim_epoll_wait(epoll, $0.baseAddress, 64, timeout) }
         engine.readClock()
+        if engine.now >= mutedUntil { unmuteAll() }
         var handled = 0
         for index in 0..<Int(count) {
             let event = ready[index]
@@ -141,11 +149,46 @@ final class CurlTransport: Transport {
             return forget(index)
         }
         shim_multi_ready(multi, event.descriptor, event.what)
+        if event.what == Int32(SHIM_WRITABLE) { return wasWritable(index) }
+        sockets[index].writes = 0
+        if sockets[index].isMuted { unmute(index) }
+    }
+
+    // MARK: - Uploads that stand still
+
+    // While the server lets nothing more of a body come over HTTP/2, libcurl 7.88 goes on asking for whether it can be
+    // written. It can, each time, and nothing is.
+    private static let writesBetweenLooks = 32
+    private static let muteTime: Int64 = 10_000_000
+
+    private func wasWritable(_ index: Int) {
+        sockets[index].writes += 1
+        guard sockets[index].writes % Self.writesBetweenLooks == 0 else { return }
+        let sent = shim_sent_segments(Int32(index))
+        defer { sockets[index].sentSegments = sent }
+        guard sent >= 0, sent == sockets[index].sentSegments, sockets[index].watched >= 0 else { return }
+        sockets[index].isMuted = true
+        muted.append(index)
+        mutedUntil = min(mutedUntil, engine.now + Self.muteTime)
+        _ = shim_epoll_watch(epoll, Int32(index), Int32(SHIM_READABLE), false)
+    }
+
+    private func unmuteAll() {
+        mutedUntil = .max
+        for index in muted where sockets[index].isMuted { unmute(index) }
+        muted.removeAll(keepingCapacity: true)
+    }
+
+    private func unmute(_ index: Int) {
+        sockets[index].isMuted = false
+        guard sockets[index].watched >= 0 else { return }
+        _ = shim_epoll_watch(epoll, Int32(index), sockets[index].watched, false)
     }
 
     /// Rounded up, so that no timer is early (M5), and at most an hour.
     private func timeoutMilliseconds(_ nanoseconds: Int64) -> Int32 {
-        let wait = min(nanoseconds, due == .max ? .max : max(due - engine.now, 0))
+        let next = min(due, mutedUntil)
+        let wait = min(nanoseconds, next == .max ? .max : max(next - engine.now, 0))
         return Int32(clamping: min(wait / 1_000_000 + (wait % 1_000_000 > 0 ? 1 : 0), 3_600_000))
     }
 
@@ -185,6 +228,7 @@ final class CurlTransport: Transport {
         guard sockets[index].watched != what else { return }
         _ = shim_epoll_watch(epoll, descriptor, what, sockets[index].watched < 0)
         sockets[index].watched = what
+        sockets[index].isMuted = false
     }
 
     private func forget(_ index: Int) {
@@ -199,6 +243,7 @@ final class CurlTransport: Transport {
         if !isOpen { forget(index) }
         sockets[index].isTracked = isOpen
         sockets[index].watched = -1
+        sockets[index].isMuted = false
     }
 
     fileprivate func setTimer(milliseconds: Int) {
