@@ -118,11 +118,11 @@ final class CurlTransport: Transport {
         var span = ready.mutableSpan
         let timeout = timeoutMilliseconds(nanoseconds)
         let count = span.withUnsafeMutableBufferPointer { shim_epoll_wait(epoll, $0.baseAddress, 64, timeout) }
-        engine.readClock()
-        if engine.now >= mutedUntil { unmuteAll() }
+        if count == 0 { engine.readClock() }  // Else each event does.
         var handled = 0
         for index in 0..<Int(count) {
             let event = ready[index]
+            engine.readClock()
             if event.descriptor == wakeup {
                 shim_eventfd_clear(wakeup)
             } else {
@@ -130,6 +130,7 @@ final class CurlTransport: Transport {
                 handled += 1
             }
         }
+        if engine.now >= mutedUntil { unmuteAll() }
         return handled
     }
 

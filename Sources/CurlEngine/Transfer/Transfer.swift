@@ -164,6 +164,7 @@ final class Transfer {
     /// choosing, since the first one was dead: that is not for it to decide (B13).
     func maySend() -> Bool {
         open()
+        call.engine.readClock()  // There may have been many before it in this turn.
         touch()
         sendings += 1
         if call.isCountedByHost, sendings == 1 {
@@ -177,8 +178,7 @@ final class Transfer {
     }
 
     func receive(header line: UnsafePointer<CChar>, _ count: Int) -> Bool {
-        // The clock is read for a head's first line; the others come with it, or with an event that is looked at by itself.
-        if expectsStatusLine { touch() } else { lastActivity = call.engine.now }
+        touch()
         if expectsStatusLine {
             // A new message. What a 1xx response had is not the final one's (B7).
             expectsStatusLine = false
@@ -434,11 +434,8 @@ final class Transfer {
         if exhausted { localFailure = .exhausted }
     }
 
-    /// Something moves, now: the engine's time may be that of a whole batch of events.
-    func touch() {
-        call.engine.readClock()
-        lastActivity = call.engine.now
-    }
+    /// Something moves. The engine has read the clock for the event that tells so.
+    func touch() { lastActivity = call.engine.now }
 
     /// Something moves on the connection.
     func touchConnection() {
