@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -199,6 +200,25 @@ def test_m5_many_silent_transfers_time_out_none_early(server: FaultServer) -> No
             ended.append(lasted(raised.value.attempts[0]))
     assert min(ended) >= 300
     assert max(ended) < 10_000
+
+
+@pytest.mark.parametrize("kind", ["http", "https", "h2"])
+def test_m5_what_comes_while_foreign_code_holds_the_loop_is_no_silence(
+    server: FaultServer, client: Client, kind: str
+) -> None:
+    """Given a byte every 100 ms, and a callback of another call that takes longer than the idle time."""
+    url = server.url("/seq/200", id=server.new_id(), size=30, every=100, kind=kind)
+    call = client.submit("GET", url, timeout=idle(500), strategy=once())
+    holding = [True]
+
+    def hold(_: object) -> None:
+        if holding.pop():
+            time.sleep(1.5)
+        holding.append(False)
+
+    held = client.submit("GET", server.url("/seq/200", id=server.new_id(), first=300), on_progress=hold)
+    assert call.response().status == 200
+    assert held.response().status == 200
 
 
 def test_m1_an_upload_that_is_slow_but_steady_succeeds(server: FaultServer, client: Client) -> None:

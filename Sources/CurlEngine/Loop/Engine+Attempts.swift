@@ -15,6 +15,7 @@ extension Engine {
             readClock()
             begin(call)
             transport.runDue()
+            if let transfer = call.transfer, transfer.sendings > 0 { transfer.wasSent() }
         }
         if !starting.isEmpty { hasMoreToDo = true }
     }

@@ -143,13 +143,16 @@ final class CurlTransport: Transport {
     private func handle(_ event: shim_ready) {
         let index = Int(event.descriptor)
         guard sockets.indices.contains(index) else { return }
-        if let owner = sockets[index].owner {
+        let owner = sockets[index].owner
+        let sendings = owner?.sendings
+        if let owner {
             owner.touchConnection()
         } else if !sockets[index].isWanted {
             // A connection that nobody uses: libcurl will see for itself. It is not to be heard of for ever.
             return forget(index)
         }
         shim_multi_ready(multi, event.descriptor, event.what)
+        if let owner, owner.sendings != sendings { owner.wasSent() }
         if event.what == Int32(SHIM_WRITABLE) { return wasWritable(index) }
         sockets[index].writes = 0
         if sockets[index].isMuted { unmute(index) }

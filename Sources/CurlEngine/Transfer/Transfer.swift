@@ -434,6 +434,12 @@ final class Transfer {
         if exhausted { localFailure = .exhausted }
     }
 
+    /// The request has gone out, which may have taken its time.
+    func wasSent() {
+        call.engine.readClock()
+        touch()
+    }
+
     /// Something moves. The engine has read the clock for the event that tells so.
     func touch() { lastActivity = call.engine.now }
 
