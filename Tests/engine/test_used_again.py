@@ -1,4 +1,4 @@
-"""A request on a client that has been used is like the same one on a new client, whatever was sent and answered before."""
+"""A request on a client that has been used is like the same one on a new client, whatever came before."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import Any, Optional
+from typing import Any
 
 import pytest
 from boxretry import BoxRetryError, Client, HTTPVersion, Response
@@ -24,7 +24,7 @@ Kind = tuple[str, str, dict[str, Any], str, dict[str, Any]]
 def kind(
     port: str = "http",
     items: str = "200",
-    parameters: Optional[dict[str, Any]] = None,
+    parameters: dict[str, Any] | None = None,
     method: str = "GET",
     **more: Any,
 ) -> Kind:
