@@ -44,8 +44,9 @@ struct shim_easy {
   int part_count;
   shim_part_failure part_failure;
   bool was_used;
-  bool is_in_head; /* the body's function gets the lines of the head: see has_to_show_head() */
-  bool has_line;   /* libcurl has kept a header line of this transfer */
+  bool is_in_head;     /* the body's function gets the lines of the head: see has_to_show_head() */
+  bool expects_status; /* in the head: the next line is a status line */
+  bool has_begun_line; /* in the head: a part of the next line has come */
   bool is_always_direct;
   /* What is set at present; libcurl's own choice at first. */
   bool is_fresh, is_alone, is_direct, is_multiplexed, is_compressed, is_watched, is_large, is_length_ignored;
@@ -157,19 +158,10 @@ static int on_may_send(void *user, char *peer, char *local, int peer_port, int l
 
 /* libcurl before 8.2 keeps a pointer to the last header of a handle's transfer before, which it has freed, and reads it
  * when a response begins with a line that goes on with the one before it (curl/curl, pull request 11103). With
- * CURLOPT_HEADER the body's function gets each line of the head before libcurl keeps it, and can end the transfer. */
+ * CURLOPT_HEADER the body's function gets each line of the head before libcurl keeps it, a long one in pieces, and can end
+ * the transfer. The header's function gets each whole line afterwards. */
 static bool has_to_show_head(const shim_easy *easy) {
   return easy->was_used && curl_version_number < 0x080200;
-}
-
-/* Whether a line of the head would go on with a header of the transfer before. What else comes is a header, a status line or
- * an empty one, of which libcurl keeps the first. */
-static bool is_astray(shim_easy *easy, const char *line, size_t length) {
-  if (easy->has_line || length == 0) return false;
-  if (*line == ' ' || *line == '\t') return true;
-  const bool is_status = length >= 5 && memcmp(line, "HTTP/", 5) == 0;
-  easy->has_line = !is_status && *line != '\r' && *line != '\n';
-  return false;
 }
 
 static void show_head(shim_easy *easy, bool is_shown) {
@@ -177,16 +169,33 @@ static void show_head(shim_easy *easy, bool is_shown) {
   curl_easy_setopt(easy->curl, CURLOPT_HEADER, (long)is_shown);
 }
 
+/* A piece of the head comes. False: it would go on with a header of the transfer before. */
+static bool may_keep(shim_easy *easy, const char *piece, size_t length) {
+  const bool begins = !easy->has_begun_line;
+  if (length > 0) easy->has_begun_line = true;
+  return !begins || length == 0 || easy->expects_status || (*piece != ' ' && *piece != '\t');
+}
+
+/* A line of the head has come. The first one of a message is its status, whatever it looks like, and the empty one its end;
+ * libcurl has kept any other. A 101 is a final response, since nobody has asked for another protocol. */
+static void came(shim_easy *easy, const char *line, size_t length) {
+  const bool is_end = length > 0 && (*line == '\r' || *line == '\n');
+  const long status = is_end ? shim_easy_status(easy) : 0;
+  const bool is_hint = status >= 100 && status < 200 && status != 101;
+  if (is_end ? !is_hint : !easy->expects_status) show_head(easy, false);
+  easy->expects_status = is_end;
+  easy->has_begun_line = false;
+}
+
 static size_t on_header(char *line, size_t size, size_t count, void *user) {
   shim_easy *easy = user;
-  const bool is_end = size * count > 0 && (*line == '\r' || *line == '\n');
-  if (easy->is_in_head && (easy->has_line || (is_end && shim_easy_status(easy) >= 200))) show_head(easy, false);
+  if (easy->is_in_head) came(easy, line, size * count);
   return easy->transfer && transfer_callbacks.header(easy->transfer, line, size * count) ? size * count : 0;
 }
 
 static size_t on_body(char *data, size_t size, size_t count, void *user) {
   shim_easy *easy = user;
-  if (easy->is_in_head) return is_astray(easy, data, size * count) ? CURL_WRITEFUNC_ERROR : size * count;
+  if (easy->is_in_head) return may_keep(easy, data, size * count) ? size * count : CURL_WRITEFUNC_ERROR;
   switch (easy->transfer ? transfer_callbacks.body(easy->transfer, data, size * count) : SHIM_STOP) {
   case SHIM_GO_ON:
     return size * count;
@@ -354,7 +363,8 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   CURLcode failure = CURLE_OK;
   easy->transfer = transfer;
   if (easy->is_in_head != has_to_show_head(easy)) show_head(easy, !easy->is_in_head);
-  easy->has_line = false;
+  easy->expects_status = true;
+  easy->has_begun_line = false;
   easy->was_used = true;
   SET(CURLOPT_URL, attempt->url);
   SET(CURLOPT_HTTPHEADER, attempt->headers);
