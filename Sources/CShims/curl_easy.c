@@ -1,0 +1,334 @@
+#include "curl_handles.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* --- What libcurl calls --- */
+
+static int on_may_send(void *user, char *peer, char *local, int peer_port, int local_port) {
+  shim_easy *easy = user;
+  (void)peer;
+  (void)local;
+  (void)peer_port;
+  (void)local_port;
+  return easy->transfer && shim_transfers.may_send(easy->transfer) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+}
+
+/* libcurl before 8.2 keeps a pointer to the last header of a handle's transfer before, which it has freed, and reads it
+ * when a response begins with a line that goes on with the one before it (curl/curl, pull request 11103). With
+ * CURLOPT_HEADER the body's function gets each line of the head before libcurl keeps it, a long one in pieces, and can end
+ * the transfer. The header's function gets each whole line afterwards. */
+static bool has_to_show_head(const shim_easy *easy) {
+  return easy->was_used && shim_curl_version < 0x080200;
+}
+
+static void show_head(shim_easy *easy, bool is_shown) {
+  easy->is_in_head = is_shown;
+  curl_easy_setopt(easy->curl, CURLOPT_HEADER, (long)is_shown);
+}
+
+/* A piece of the head comes. False: it would go on with a header of the transfer before. */
+static bool may_keep(shim_easy *easy, const char *piece, size_t length) {
+  const bool begins = !easy->has_begun_line;
+  if (length > 0) easy->has_begun_line = true;
+  return !begins || length == 0 || easy->expects_status || (*piece != ' ' && *piece != '\t');
+}
+
+/* A line of the head has come. The first one of a message is its status, whatever it looks like, and the empty one its end;
+ * libcurl has kept any other. A 101 is a final response, since nobody has asked for another protocol. */
+static void came(shim_easy *easy, const char *line, size_t length) {
+  const bool is_end = length > 0 && (*line == '\r' || *line == '\n');
+  const long status = is_end ? shim_easy_status(easy) : 0;
+  const bool is_hint = status >= 100 && status < 200 && status != 101;
+  if (is_end ? !is_hint : !easy->expects_status) show_head(easy, false);
+  easy->expects_status = is_end;
+  easy->has_begun_line = false;
+}
+
+static size_t on_header(char *line, size_t size, size_t count, void *user) {
+  shim_easy *easy = user;
+  if (easy->is_in_head) came(easy, line, size * count);
+  return easy->transfer && shim_transfers.header(easy->transfer, line, size * count) ? size * count : 0;
+}
+
+static size_t on_body(char *data, size_t size, size_t count, void *user) {
+  shim_easy *easy = user;
+  if (easy->is_in_head) return may_keep(easy, data, size * count) ? size * count : CURL_WRITEFUNC_ERROR;
+  switch (easy->transfer ? shim_transfers.body(easy->transfer, data, size * count) : SHIM_STOP) {
+  case SHIM_GO_ON:
+    return size * count;
+  case SHIM_PAUSE:
+    return CURL_WRITEFUNC_PAUSE;
+  default:
+    return CURL_WRITEFUNC_ERROR; /* 0 would mean success for an empty piece */
+  }
+}
+
+static size_t on_read(char *buffer, size_t size, size_t count, void *user) {
+  shim_easy *easy = user;
+  const int64_t read =
+      easy->transfer ? shim_transfers.read(easy->transfer, buffer, size * count) : SHIM_READ_FAILED;
+  if (read == SHIM_READ_PAUSE) return CURL_READFUNC_PAUSE;
+  return read < 0 ? CURL_READFUNC_ABORT : (size_t)read;
+}
+
+static int on_seek(void *user, curl_off_t offset, int origin) {
+  shim_easy *easy = user;
+  if (offset != 0 || origin != SEEK_SET || !easy->transfer) return CURL_SEEKFUNC_CANTSEEK;
+  return shim_transfers.rewind(easy->transfer) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
+}
+
+static int on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up) {
+  shim_easy *easy = user;
+  const shim_progress progress = {down, down_total, up, up_total};
+  if (easy->transfer) shim_transfers.moved(easy->transfer, &progress);
+  return 0;
+}
+
+static curl_socket_t on_open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address) {
+  shim_easy *easy = user;
+  shim_multi *multi = easy->multi;
+  (void)purpose;
+  const int result = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  const bool exhausted = result < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM);
+  if (easy->transfer) shim_transfers.opening(easy->transfer, exhausted);
+  if (result >= 0) multi->callbacks.changed(multi->loop, result, true);
+  return result < 0 ? CURL_SOCKET_BAD : result;
+}
+
+static int on_close_socket(void *user, curl_socket_t socket) {
+  shim_multi *multi = user; /* connections live longer than the handles that opened them */
+  if (!multi->is_ending) multi->callbacks.changed(multi->loop, socket, false);
+  return close(socket);
+}
+
+/* --- Handles --- */
+
+bool shim_environment_has_proxy(void) {
+  /* http_proxy in capitals is not looked at: a server that runs a program could set it (CGI). */
+  static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (getenv(names[i])) return true;
+  return false;
+}
+
+static void keep_first(CURLcode *failure, CURLcode code) {
+  if (*failure == CURLE_OK) *failure = code;
+}
+
+#define SET(option, value) keep_first(&failure, curl_easy_setopt(easy->curl, option, value))
+
+shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) {
+  shim_easy *easy = malloc(sizeof *easy);
+  if (!easy) return NULL;
+  *easy = (shim_easy){.curl = curl_easy_init(), .multi = multi, .part_failure = {-1, 0}};
+  CURLcode failure = easy->curl ? CURLE_OK : CURLE_FAILED_INIT;
+  if (easy->curl) {
+    SET(CURLOPT_PRIVATE, easy);
+    SET(CURLOPT_PREREQFUNCTION, on_may_send);
+    SET(CURLOPT_PREREQDATA, easy);
+    SET(CURLOPT_HEADERFUNCTION, on_header);
+    SET(CURLOPT_HEADERDATA, easy);
+    SET(CURLOPT_WRITEFUNCTION, on_body);
+    SET(CURLOPT_WRITEDATA, easy);
+    SET(CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+    SET(CURLOPT_OPENSOCKETDATA, easy);
+    SET(CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
+    SET(CURLOPT_CLOSESOCKETDATA, multi);
+
+    SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    SET(CURLOPT_PROTOCOLS_STR, "http,https");
+    SET(CURLOPT_FOLLOWLOCATION, 0L); /* the engine follows */
+    SET(CURLOPT_NOSIGNAL, 1L);
+    SET(CURLOPT_QUICK_EXIT, 1L);
+    SET(CURLOPT_CONNECTTIMEOUT_MS, 2147483647L); /* the engine's own timers decide; 0 would be libcurl's default */
+    SET(CURLOPT_SSL_VERIFYPEER, 1L);
+    SET(CURLOPT_SSL_VERIFYHOST, 2L);
+    SET(CURLOPT_USERAGENT, settings->user_agent);
+    if (settings->ca_file) SET(CURLOPT_CAINFO, settings->ca_file);
+    if (settings->proxy) SET(CURLOPT_PROXY, settings->proxy);
+    if (!settings->proxy && settings->environment_has_none) {
+      SET(CURLOPT_NOPROXY, "*");
+      easy->is_always_direct = true;
+    }
+    if (settings->client_certificate) SET(CURLOPT_SSLCERT, settings->client_certificate);
+    if (settings->client_key) SET(CURLOPT_SSLKEY, settings->client_key);
+    if (settings->client_key_password) SET(CURLOPT_KEYPASSWD, settings->client_key_password);
+    if (settings->unix_socket) SET(CURLOPT_UNIX_SOCKET_PATH, settings->unix_socket);
+  }
+  if (failure == CURLE_OK) return easy;
+  shim_easy_free(easy);
+  return NULL;
+}
+
+void shim_easy_free(shim_easy *easy) {
+  if (!easy) return;
+  curl_easy_cleanup(easy->curl);
+  curl_mime_free(easy->mime);
+  free(easy);
+}
+
+/* libcurl 7.88 fails when it uses a connection without TLS again that was made with prior knowledge of HTTP/2 (mended in 8.0,
+   by its pull request 10643): then each request gets one of its own. */
+static bool needs_own_connection(const shim_attempt *attempt) {
+  return attempt->http_version == CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE && shim_curl_version >= 0x075800 &&
+         shim_curl_version < 0x080000 && strncasecmp(attempt->url, "http:", 5) == 0;
+}
+
+/* False: it is so already. */
+static bool becomes(bool *present, bool wanted) {
+  if (*present == wanted) return false;
+  *present = wanted;
+  return true;
+}
+
+/* The method, and the request's body. */
+static void set_method(shim_easy *easy, const shim_attempt *attempt, CURLcode *failed) {
+  const bool is_plain = attempt->body_kind == SHIM_BODY_NONE && strcmp(attempt->method, "GET") == 0;
+  CURLcode failure = CURLE_OK;
+  if (!becomes(&easy->has_method, !is_plain) && is_plain) return;
+  /* First of all back to a GET, whatever there was before. */
+  SET(CURLOPT_HTTPGET, 1L);
+  SET(CURLOPT_CUSTOMREQUEST, strcmp(attempt->method, "GET") == 0 ? NULL : attempt->method);
+  switch (attempt->body_kind) {
+  case SHIM_BODY_NONE:
+    if (strcmp(attempt->method, "HEAD") == 0) SET(CURLOPT_NOBODY, 1L);
+    break;
+  case SHIM_BODY_EMPTY:
+  case SHIM_BODY_MEMORY:
+    SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)attempt->body_length);
+    SET(CURLOPT_POSTFIELDS, attempt->body_kind == SHIM_BODY_MEMORY ? attempt->body : "");
+    break;
+  case SHIM_BODY_STREAM:
+    SET(CURLOPT_UPLOAD, 1L);
+    SET(CURLOPT_READFUNCTION, on_read);
+    SET(CURLOPT_READDATA, easy);
+    SET(CURLOPT_SEEKFUNCTION, on_seek);
+    SET(CURLOPT_SEEKDATA, easy);
+    SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)attempt->body_length);
+    break;
+  case SHIM_BODY_MULTIPART:
+    SET(CURLOPT_MIMEPOST, easy->mime);
+    break;
+  }
+  /* A GET with a body says what it is. */
+  if (attempt->body_kind != SHIM_BODY_NONE) SET(CURLOPT_CUSTOMREQUEST, attempt->method);
+  keep_first(failed, failure);
+}
+
+CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *transfer) {
+  const bool is_alone = needs_own_connection(attempt);
+  CURLcode failure = CURLE_OK;
+  easy->transfer = transfer;
+  if (easy->is_in_head != has_to_show_head(easy)) show_head(easy, !easy->is_in_head);
+  easy->expects_status = true;
+  easy->has_begun_line = false;
+  easy->was_used = true;
+  SET(CURLOPT_URL, attempt->url);
+  SET(CURLOPT_HTTPHEADER, attempt->headers);
+  if (attempt->http_version != easy->http_version) {
+    easy->http_version = attempt->http_version;
+    SET(CURLOPT_HTTP_VERSION, attempt->http_version);
+  }
+  if (becomes(&easy->is_fresh, attempt->fresh || is_alone)) SET(CURLOPT_FRESH_CONNECT, (long)easy->is_fresh);
+  if (becomes(&easy->is_alone, is_alone)) SET(CURLOPT_FORBID_REUSE, (long)is_alone);
+  if (!easy->is_always_direct && becomes(&easy->is_direct, attempt->direct))
+    SET(CURLOPT_NOPROXY, attempt->direct ? "*" : NULL);
+  if (becomes(&easy->is_multiplexed, attempt->multiplexed)) SET(CURLOPT_PIPEWAIT, (long)attempt->multiplexed);
+  if (becomes(&easy->is_compressed, attempt->compressed)) SET(CURLOPT_ACCEPT_ENCODING, attempt->compressed ? "" : NULL);
+  if (becomes(&easy->is_length_ignored, false)) SET(CURLOPT_IGNORE_CONTENT_LENGTH, 0L);
+  if (becomes(&easy->is_watched, attempt->watched)) {
+    SET(CURLOPT_NOPROGRESS, (long)!attempt->watched);
+    SET(CURLOPT_XFERINFOFUNCTION, on_progress);
+    SET(CURLOPT_XFERINFODATA, easy);
+  }
+  if (becomes(&easy->is_large, attempt->large)) {
+    SET(CURLOPT_BUFFERSIZE, attempt->large ? 131072L : (long)CURL_MAX_WRITE_SIZE);
+    SET(CURLOPT_UPLOAD_BUFFERSIZE, attempt->large ? 262144L : 65536L);
+  }
+  set_method(easy, attempt, &failure);
+  return failure;
+}
+#undef SET
+
+void shim_easy_forget(shim_easy *easy) {
+  easy->transfer = NULL;
+}
+
+void shim_easy_resume(shim_easy *easy) {
+  curl_easy_pause(easy->curl, CURLPAUSE_RECV); /* where nothing changes, libcurl does not look */
+  curl_easy_pause(easy->curl, CURLPAUSE_CONT);
+}
+
+void *shim_easy_handle(shim_easy *easy) {
+  return easy->curl;
+}
+
+static long long_info(const shim_easy *easy, CURLINFO info) {
+  long value = 0;
+  curl_easy_getinfo(easy->curl, info, &value);
+  return value;
+}
+
+static int64_t off_info(shim_easy *easy, CURLINFO info) {
+  curl_off_t value = 0;
+  curl_easy_getinfo(easy->curl, info, &value);
+  return value;
+}
+
+long shim_easy_status(const shim_easy *easy) {
+  return long_info(easy, CURLINFO_RESPONSE_CODE);
+}
+
+int64_t shim_easy_head_sent(shim_easy *easy) {
+  return long_info(easy, CURLINFO_REQUEST_SIZE);
+}
+
+int64_t shim_easy_body_sent(shim_easy *easy) {
+  return off_info(easy, CURLINFO_SIZE_UPLOAD_T);
+}
+
+int64_t shim_easy_body_length(shim_easy *easy) {
+  return off_info(easy, CURLINFO_CONTENT_LENGTH_UPLOAD_T);
+}
+
+void shim_easy_ignore_length(shim_easy *easy) {
+  easy->is_length_ignored = true;
+  curl_easy_setopt(easy->curl, CURLOPT_IGNORE_CONTENT_LENGTH, 1L);
+}
+
+int64_t shim_easy_body_received(shim_easy *easy) {
+  return off_info(easy, CURLINFO_SIZE_DOWNLOAD_T);
+}
+
+bool shim_easy_is_reused(shim_easy *easy) {
+  return long_info(easy, CURLINFO_NUM_CONNECTS) == 0;
+}
+
+/* libcurl has microseconds, and 0 for what was not reached. */
+static int64_t nanoseconds(int64_t microseconds, bool is_reached) {
+  return is_reached ? microseconds * 1000 : -1;
+}
+
+void shim_easy_report(shim_easy *easy, shim_report *report) {
+  const long version = long_info(easy, CURLINFO_HTTP_VERSION);
+  report->http_version = version == CURL_HTTP_VERSION_1_0   ? 10
+                         : version == CURL_HTTP_VERSION_1_1 ? 11
+                         : version == CURL_HTTP_VERSION_2_0 ? 20
+                                                            : 0;
+  report->sent = shim_easy_body_sent(easy);
+  report->received = shim_easy_body_received(easy);
+  const int64_t sending = off_info(easy, CURLINFO_PRETRANSFER_TIME_T);
+  const int64_t connect = off_info(easy, CURLINFO_CONNECT_TIME_T);
+  const int64_t lookup = off_info(easy, CURLINFO_NAMELOOKUP_TIME_T);
+  const int64_t first_byte = off_info(easy, CURLINFO_STARTTRANSFER_TIME_T);
+  report->lookup = nanoseconds(lookup, lookup > 0 || sending > 0);
+  report->connect = nanoseconds(connect, connect > 0 || sending > 0);
+  report->tls = nanoseconds(off_info(easy, CURLINFO_APPCONNECT_TIME_T), sending > 0);
+  report->first_byte = nanoseconds(first_byte, first_byte > 0);
+}

@@ -1,0 +1,36 @@
+/* What a handle of libcurl's is to us; for the files of this folder alone. */
+#ifndef BOXRETRY_CURL_HANDLES_H
+#define BOXRETRY_CURL_HANDLES_H
+
+#include "shim_curl.h"
+
+/* What the callbacks of a transfer are is the same for all of them. */
+extern shim_transfer_callbacks shim_transfers;
+extern unsigned shim_curl_version; /* of the libcurl that was found; asking for it is not cheap */
+
+struct shim_multi {
+  CURLM *curl;
+  shim_multi_callbacks callbacks;
+  void *loop;
+  bool is_ending;
+};
+
+struct shim_easy {
+  CURL *curl;
+  shim_multi *multi;
+  void *transfer; /* NULL: none */
+  curl_mime *mime;
+  int part_count;
+  shim_part_failure part_failure;
+  bool was_used;
+  bool is_in_head;     /* the body's function gets the lines of the head: see has_to_show_head() */
+  bool expects_status; /* in the head: the next line is a status line */
+  bool has_begun_line; /* in the head: a part of the next line has come */
+  bool is_always_direct;
+  /* What is set at present; libcurl's own choice at first. */
+  bool is_fresh, is_alone, is_direct, is_multiplexed, is_compressed, is_watched, is_large, is_length_ignored;
+  bool has_method; /* other than a GET without a body */
+  long http_version;
+};
+
+#endif

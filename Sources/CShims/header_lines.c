@@ -1,0 +1,46 @@
+#include "shim_curl.h"
+#include "shim_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct curl_slist *shim_header_add_secret(const char *start, const char *secret, struct curl_slist *others) {
+  const size_t length = strlen(start) + strlen(secret);
+  struct curl_slist *first = malloc(sizeof *first);
+  char *line = malloc(length + 1);
+  if (!first || !line) {
+    free(first);
+    free(line);
+    return NULL;
+  }
+  memcpy(line, start, strlen(start));
+  memcpy(line + strlen(start), secret, strlen(secret) + 1);
+  *first = (struct curl_slist){line, others};
+  return first;
+}
+
+void shim_header_free_secret(struct curl_slist *first) {
+  if (!first) return;
+  shim_wipe(first->data, strlen(first->data));
+  free(first->data);
+  free(first);
+}
+
+/* Not to be told about a 100 that does not come; it is nothing to libcurl where there is no body. */
+static struct curl_slist no_lines = {(char[]){"Expect:"}, NULL};
+
+struct curl_slist *shim_header_no_lines(void) {
+  return &no_lines;
+}
+
+void shim_header_free_lines(struct curl_slist *lines) {
+  if (lines != &no_lines) curl_slist_free_all(lines);
+}
+
+bool shim_header_has_authorization(const struct curl_slist *lines) {
+  for (; lines; lines = lines->next)
+    if (strncasecmp(lines->data, "Authorization:", 14) == 0 || strncasecmp(lines->data, "Authorization;", 14) == 0)
+      return true;
+  return false;
+}

@@ -1,0 +1,103 @@
+/* Forms: what a part consists of, in memory or in a file, is read while it is sent. */
+#include "curl_handles.h"
+
+#include "shim_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct part_data {
+  shim_easy *easy;  /* whose body it is a part of */
+  int number;       /* from 0 */
+  const char *data; /* NULL: a file */
+  int64_t length;
+  int64_t position;
+  int descriptor; /* of the file; -1: not open */
+  char path[];
+} part_data;
+
+static void close_part(part_data *part) {
+  if (part->descriptor >= 0) close(part->descriptor);
+  part->descriptor = -1;
+}
+
+static void free_part(void *user) {
+  close_part(user);
+  free(user);
+}
+
+/* The part's file cannot be read. */
+static size_t part_failed(const part_data *part, int error) {
+  part->easy->part_failure = (shim_part_failure){part->number, error};
+  return CURL_READFUNC_ABORT;
+}
+
+static size_t on_read_part(char *buffer, size_t size, size_t count, void *user) {
+  part_data *part = user;
+  const int64_t left = part->length - part->position, room = (int64_t)(size * count);
+  int64_t taken = left < room ? left : room;
+  if (taken <= 0) return 0;
+  if (part->data) {
+    memcpy(buffer, part->data + part->position, (size_t)taken);
+  } else {
+    if (part->descriptor < 0) part->descriptor = shim_file_open(part->path);
+    if (part->descriptor < 0) return part_failed(part, -part->descriptor);
+    taken = shim_file_read(part->descriptor, buffer, (size_t)taken, part->position);
+    /* One that is shorter than it was would leave the server waiting for the rest. */
+    if (taken <= 0) return part_failed(part, (int)-taken);
+  }
+  part->position += taken;
+  if (part->position == part->length) close_part(part);
+  return (size_t)taken;
+}
+
+static int on_seek_part(void *user, curl_off_t offset, int origin) {
+  part_data *part = user;
+  if (origin != SEEK_SET || offset < 0 || offset > part->length) return CURL_SEEKFUNC_FAIL;
+  part->position = offset;
+  return CURL_SEEKFUNC_OK;
+}
+
+/* Where a part's bytes come from. NULL: no memory. If its file cannot be read, its descriptor is an error, negated. */
+static part_data *make_part_data(shim_easy *easy, const shim_part *part) {
+  const size_t path_size = part->path ? strlen(part->path) + 1 : 0;
+  part_data *data = malloc(sizeof *data + path_size);
+  if (!data) return NULL;
+  *data = (part_data){easy, easy->part_count, part->data ? part->data : "", (int64_t)part->data_length, 0, -1};
+  if (!part->path) return data;
+  memcpy(data->path, part->path, path_size);
+  data->data = NULL;
+  data->length = -1;
+  data->descriptor = shim_file_open(part->path);
+  if (data->descriptor < 0) return data;
+  data->length = shim_file_length(data->descriptor);
+  close_part(data);
+  return data;
+}
+
+int shim_easy_add_part(shim_easy *easy, const shim_part *part) {
+  if (!easy->mime) easy->mime = curl_mime_init(easy->curl);
+  curl_mimepart *added = easy->mime ? curl_mime_addpart(easy->mime) : NULL;
+  part_data *data = added ? make_part_data(easy, part) : NULL;
+  const bool is_unreadable = data && !data->data && data->length < 0;
+  if (!data || is_unreadable) {
+    curl_slist_free_all(part->headers);
+    if (is_unreadable) part_failed(data, -data->descriptor);
+    free(data);
+    return is_unreadable ? SHIM_PART_UNREADABLE : SHIM_PART_NO_MEMORY;
+  }
+  easy->part_count++;
+  const char *slash = part->path ? strrchr(part->path, '/') : NULL;
+  const char *file_name = part->file_name ? part->file_name : slash ? slash + 1 : part->path;
+  bool ok = curl_mime_headers(added, part->headers, 1) == CURLE_OK;
+  ok = curl_mime_name(added, part->name) == CURLE_OK && ok;
+  ok = curl_mime_data_cb(added, data->length, on_read_part, on_seek_part, free_part, data) == CURLE_OK && ok;
+  if (file_name) ok = curl_mime_filename(added, file_name) == CURLE_OK && ok;
+  if (part->content_type) ok = curl_mime_type(added, part->content_type) == CURLE_OK && ok;
+  return ok ? SHIM_PART_ADDED : SHIM_PART_NO_MEMORY;
+}
+
+shim_part_failure shim_easy_part_failure(const shim_easy *easy) {
+  return easy->part_failure;
+}

@@ -1,0 +1,38 @@
+import CShims
+
+/// What libcurl calls, for every transfer.
+let transferCallbacks = shim_transfer_callbacks(
+    may_send: { Transfer.with($0, otherwise: false) { $0.maySend() } },
+    header: { transfer, line, count in
+        guard let line else { return false }
+        return Transfer.with(transfer, otherwise: false) { $0.receive(header: line, count) }
+    },
+    body: { transfer, data, count in
+        guard let data else { return Int32(SHIM_STOP) }
+        return Transfer.with(transfer, otherwise: .stop) { $0.receive(body: data, count) }.rawValue
+    },
+    read: { transfer, buffer, capacity in
+        guard let buffer else { return Int64(SHIM_READ_FAILED) }
+        return Transfer.with(transfer, otherwise: Int64(SHIM_READ_FAILED)) { $0.read(buffer, capacity) }
+    },
+    rewind: { Transfer.with($0, otherwise: false) { $0.rewind() } },
+    moved: { transfer, progress in
+        guard let progress else { return }
+        Transfer.with(transfer, otherwise: ()) { $0.report(moved: progress.pointee) }
+    },
+    opening: { transfer, exhausted in Transfer.with(transfer, otherwise: ()) { $0.openSocket(exhausted: exhausted) } })
+
+extension Transfer {
+    /// A transfer that libcurl tells something of. No reference is counted: its call keeps it while libcurl has it.
+    @inline(__always)
+    fileprivate static func with<Result>(
+        _ pointer: UnsafeMutableRawPointer?, otherwise: Result, _ body: (Transfer) -> Result
+    ) -> Result {
+        guard let pointer else { return otherwise }
+        return Unmanaged<Transfer>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body)
+    }
+
+    static func of(_ pointer: UnsafeMutableRawPointer?) -> Transfer? {
+        pointer.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
