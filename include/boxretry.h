@@ -892,7 +892,8 @@ typedef struct boxretry_token_options {
      later from any thread, if it has called boxretry_token_request_retain(). To return, or to release the request for the
      last time, without an answer is a failure that is not retried (T4). Runs on a thread of its own and may block. The
      next call of one source comes only when this one has been answered or has passed provider_timeout_ms, but then also
-     while this one is still running; with 16 still running the next one fails at once (EXHAUSTED). To ask for a token, or to perform a request, in here is refused (IN_CALLBACK). */
+     while this one is still running; with 16 still running the next one fails at once (EXHAUSTED). To ask for a token, or
+     to perform a request, in here is refused (IN_CALLBACK). */
   void (*provider)(void *context, boxretry_token_request *request);
 
   /* Called once, when the last use of the source is over (a provider call that is still running is one), on the thread

@@ -71,8 +71,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *user) {
 
 static size_t on_read(char *buffer, size_t size, size_t count, void *user) {
   shim_easy *easy = user;
-  const int64_t read =
-      easy->transfer ? shim_transfers.read(easy->transfer, buffer, size * count) : SHIM_READ_FAILED;
+  const int64_t read = easy->transfer ? shim_transfers.read(easy->transfer, buffer, size * count) : SHIM_READ_FAILED;
   if (read == SHIM_READ_PAUSE) return CURL_READFUNC_PAUSE;
   return read < 0 ? CURL_READFUNC_ABORT : (size_t)read;
 }
