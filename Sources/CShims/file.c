@@ -91,10 +91,13 @@ static int permissions_for(const char *path, mode_t *out) {
   return 0;
 }
 
-/* What is written is written beside this: a symbolic link stays one. NULL: errno. */
-static char *target_of(const char *path) {
-  char *target = realpath(path, NULL);
-  return target || errno != ENOENT ? target : strdup(path);
+/* What is written is written beside this: a symbolic link stays one. An error: there is none. */
+static int target_of(const char *path, char **out) {
+  *out = realpath(path, NULL);
+  if (*out) return 0;
+  if (errno != ENOENT) return errno;
+  *out = strdup(path);
+  return *out ? 0 : ENOMEM; /* not errno: the compiler takes it that strdup() has not set it */
 }
 
 /* With the slash; 0: it is the current one. */
@@ -107,8 +110,9 @@ int shim_new_file_check(const char *path) {
   mode_t permissions;
   int error = permissions_for(path, &permissions);
   if (error != 0) return error;
-  char *directory = target_of(path);
-  if (!directory) return errno;
+  char *directory;
+  error = target_of(path, &directory);
+  if (error != 0) return error;
   directory[directory_length(directory)] = '\0';
   if (faccessat(AT_FDCWD, *directory ? directory : ".", W_OK | X_OK, AT_EACCESS) != 0) error = errno;
   free(directory);
@@ -131,8 +135,8 @@ int shim_new_file_open(shim_new_file *file, const char *path) {
   *file = (shim_new_file){-1, NULL, NULL};
   int error = permissions_for(path, &permissions);
   if (error != 0) return error;
-  file->target = target_of(path);
-  error = file->target ? make_temporary(file) : errno;
+  error = target_of(path, &file->target);
+  if (error == 0) error = make_temporary(file);
   if (error == 0 && fchmod(file->descriptor, permissions) != 0) error = errno;
   if (error != 0) shim_new_file_drop(file);
   return error;

@@ -34,6 +34,7 @@ static unsigned flaky_requests, cut_requests;
   "{\"access_token\":\"secret\",\"expires_in\":\"3600\"}"
 #define REJECTED "HTTP/1.1 401 Unauthorized\r\nContent-Length: 24\r\n\r\n{\"code\":\"token_expired\"}"
 #define MOVED "HTTP/1.1 307 Temporary Redirect\r\nLocation: /\r\nContent-Length: 0\r\n\r\n"
+#define SEE_OTHER "HTTP/1.1 303 See Other\r\nLocation: #part\r\nContent-Length: 0\r\n\r\n"
 #define CUT "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 12\r\n\r\nhello\n"
 #define BUSY "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Length: 5\r\n\r\nbusy\n"
 
@@ -61,19 +62,34 @@ static bool asks_for(const connection *peer, const char *path) {
   return target && strncmp(target + 1, path, strlen(path)) == 0;
 }
 
+static bool send_all(int descriptor, const char *bytes, size_t length) {
+  return send(descriptor, bytes, length, MSG_NOSIGNAL) == (ssize_t)length;
+}
+
+static bool answer_large(int descriptor) {
+  static char body[SERVER_LARGE];
+  char head[64];
+  memset(body, 'x', sizeof body);
+  const int length = snprintf(head, sizeof head, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", SERVER_LARGE);
+  return send_all(descriptor, head, (size_t)length) && send_all(descriptor, body, sizeof body);
+}
+
 /* Answers the request that stands at the beginning of the text. False: the connection is to end. */
 static bool answer(int descriptor, const connection *peer) {
   const char *response = "HTTP/1.1 200 OK\r\n" HELLO;
   if (asks_for(peer, "/silent")) return true;
   if (asks_for(peer, "/broken")) return false;
+  if (asks_for(peer, "/anew")) flaky_requests = cut_requests = 0;
+  if (asks_for(peer, "/large")) return answer_large(descriptor);
   if (asks_for(peer, "/token")) response = TOKEN;
   if (asks_for(peer, "/missing")) response = MISSING;
   if (asks_for(peer, "/rejected")) response = REJECTED;
   if (asks_for(peer, "/moved")) response = MOVED;
+  if (asks_for(peer, "/other") && strncmp(peer->text, "POST ", 5) == 0) response = SEE_OTHER;
   const bool is_cut = asks_for(peer, "/cut") && cut_requests++ % 2 == 0;
   if (is_cut) response = CUT;
   if (asks_for(peer, "/busy") || (asks_for(peer, "/flaky") && flaky_requests++ % 2 == 0)) response = BUSY;
-  return send(descriptor, response, strlen(response), MSG_NOSIGNAL) == (ssize_t)strlen(response) && !is_cut;
+  return send_all(descriptor, response, strlen(response)) && !is_cut;
 }
 
 /* Of a request, by its head, which ends in an empty line. */

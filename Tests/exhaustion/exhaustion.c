@@ -2,7 +2,8 @@
  *
  * LIBRARY: a part of the path of the library whose requests fail. Each scene is played until nothing fails any more: the
  * first time its first request fails, the second time its second one, and so on; then the same again, with all later
- * requests failing too. Then it is played once more, and has to work. */
+ * requests failing too. Then it is played once more, and has to work. In the end, it names the places in the library
+ * whose requests have failed. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,7 @@ static long play(const scene *it, enum failing_what what, const char *library, b
   failing_number = 0;
   do {
     alarm(PATIENCE);
+    scenes_begin_anew();
     failing_begin(what, library, ++failing_number, and_all_after);
     it->play();
     requests = failing_end();
@@ -45,6 +47,10 @@ static long play(const scene *it, enum failing_what what, const char *library, b
   printf("%s%s: %ld requests, %ld times an error\n", it->name, and_all_after ? ", and all after" : "",
          failing_number - 1, failures);
   return failing_number - 1;
+}
+
+static void print_place(uintptr_t place) {
+  printf("failed before %lx\n", (unsigned long)place);
 }
 
 int main(int argc, char **argv) {
@@ -69,6 +75,7 @@ int main(int argc, char **argv) {
     REQUIRE(!scenes_have_failed());
   }
   crew_stop();
+  failing_each_place(print_place);
   printf("%ld requests failed\n", failures);
   return failures > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -10,13 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAXIMUM_PLACES = 256 };
+
 static const char *caller;
-static uintptr_t caller_start, caller_end; /* where its code is */
+static uintptr_t caller_base, caller_start, caller_end; /* where it is, and its code */
 static enum failing_what what;
 static long fails_at;
 static bool fails_after;
 static atomic_long requests;
 static atomic_bool is_on;
+static _Atomic uintptr_t places[MAXIMUM_PLACES]; /* 0: no more */
 
 static int look_at(struct dl_phdr_info *library, size_t size, void *unused) {
   (void)size;
@@ -25,6 +28,7 @@ static int look_at(struct dl_phdr_info *library, size_t size, void *unused) {
   for (int i = 0; i < library->dlpi_phnum; i++) {
     const ElfW(Phdr) *segment = &library->dlpi_phdr[i];
     if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
+    caller_base = library->dlpi_addr;
     caller_start = library->dlpi_addr + segment->p_vaddr;
     caller_end = caller_start + segment->p_memsz;
   }
@@ -46,11 +50,26 @@ long failing_end(void) {
   return atomic_load(&requests);
 }
 
+static void keep_place(uintptr_t place) {
+  for (int i = 0; i < MAXIMUM_PLACES; i++) {
+    uintptr_t kept = 0;
+    if (atomic_compare_exchange_strong(&places[i], &kept, place) || kept == place) return;
+  }
+  abort(); /* more than there is room for */
+}
+
+void failing_each_place(void (*body)(uintptr_t place)) {
+  for (int i = 0; i < MAXIMUM_PLACES && atomic_load(&places[i]) != 0; i++)
+    body(atomic_load(&places[i]));
+}
+
 static bool must_fail(enum failing_what kind, const void *return_address) {
   const uintptr_t from = (uintptr_t)return_address;
   if (!atomic_load(&is_on) || kind != what || from < caller_start || from >= caller_end) return false;
   const long number = atomic_fetch_add(&requests, 1) + 1;
-  return fails_after ? number >= fails_at : number == fails_at;
+  if (fails_after ? number < fails_at : number != fails_at) return false;
+  keep_place(from - caller_base);
+  return true;
 }
 
 /* `next`: the function of that name that would be called without this one. */

@@ -4,6 +4,7 @@
 #define FAILING_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum failing_what { FAILING_MEMORY, FAILING_THREADS };
 
@@ -16,5 +17,11 @@ void failing_begin(enum failing_what what, const char *caller, long number, bool
 
 /** All works again. How many requests there were. */
 long failing_end(void);
+
+/**
+ * Calls `body` with each place of the caller's code whose requests have failed: the address behind the call, as it stands
+ * in the file of the library.
+ */
+void failing_each_place(void (*body)(uintptr_t place));
 
 #endif

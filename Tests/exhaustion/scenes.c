@@ -2,6 +2,7 @@
  * that says so; what says that it has worked must have worked. */
 #include "scenes.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -11,8 +12,12 @@
 #include <unistd.h>
 
 #include "../engine_c/crew.h"
+#include "../engine_c/server.h"
 
-static char hello[64], flaky[64], cut[64], moved[64], token_url[64], rejected[64];
+enum what_body { NO_BODY, HELLO, LARGE };
+
+static char hello[64], flaky[64], cut[64], moved[64], token_url[64], rejected[64], other[64], large[64], with_user[64],
+    anew[64];
 static atomic_bool has_failed;
 
 int scenes_have_failed(void) {
@@ -30,6 +35,10 @@ void scenes_begin(const char *server) {
   write_url(moved, server, "/moved");
   write_url(token_url, server, "/token");
   write_url(rejected, server, "/rejected");
+  write_url(other, server, "/other");
+  write_url(anew, server, "/anew");
+  write_url(large, server, "/large");
+  snprintf(with_user, sizeof with_user, "http://me:hidden@%s/", server + strlen("http://"));
   FILE *file = fopen("part", "w");
   REQUIRE(file && fputs("of a file", file) >= 0 && fclose(file) == 0);
 }
@@ -46,8 +55,14 @@ static bool worked(boxretry_error error) {
   return false;
 }
 
+static bool is_body(enum what_body expected, const char *bytes, size_t length) {
+  if (expected == NO_BODY) return length == 0;
+  if (expected == HELLO) return length == 6 && memcmp(bytes, "hello\n", 6) == 0;
+  return length == SERVER_LARGE && strspn(bytes, "x") == SERVER_LARGE;
+}
+
 /* What the call has come to. `other`: how else it may have failed, which hides what was wanting. Frees the response. */
-static void check(boxretry_response *response, bool has_body, boxretry_error other) {
+static void check(boxretry_response *response, enum what_body expected, boxretry_error other) {
   REQUIRE(response != NULL);
   boxretry_error error = boxretry_response_error(response);
   const boxretry_error of_token = boxretry_response_token_error(response);
@@ -59,8 +74,8 @@ static void check(boxretry_response *response, bool has_body, boxretry_error oth
     const void *body = boxretry_response_body(response, &length);
     const char *value = boxretry_response_header(response, "Content-Length");
     REQUIRE(boxretry_response_status(response) == 200);
-    REQUIRE(value && strcmp(value, "6") == 0); /* no header has been lost */
-    REQUIRE(has_body ? length == 6 && memcmp(body, "hello\n", 6) == 0 : length == 0);
+    REQUIRE(value && strtol(value, NULL, 10) == (expected == LARGE ? SERVER_LARGE : 6)); /* no header has been lost */
+    REQUIRE(is_body(expected, body, length));
   }
   boxretry_response_free(response);
 }
@@ -89,14 +104,24 @@ static boxretry_client *plain_client(void) {
   return new_client(&options);
 }
 
-static void perform(boxretry_client *client, const boxretry_request *request, bool has_body, boxretry_error other) {
+static void perform(boxretry_client *client, const boxretry_request *request, enum what_body expected,
+                    boxretry_error other) {
   boxretry_response *response = NULL;
   if (!client) return;
   if (worked(boxretry_client_perform(client, request, &response))) {
-    check(response, has_body, other);
+    check(response, expected, other);
   } else {
     REQUIRE(response == NULL);
   }
+}
+
+void scenes_begin_anew(void) {
+  boxretry_request request = BOXRETRY_REQUEST_INIT;
+  boxretry_client *client = plain_client();
+  request.url = anew;
+  perform(client, &request, HELLO, BOXRETRY_OK);
+  boxretry_client_free(client);
+  REQUIRE(!scenes_have_failed());
 }
 
 /* --- Calls --- */
@@ -114,7 +139,7 @@ static void gets_and_posts(void) {
   options.idempotency_key_header = "X-Key";
   boxretry_client *client = new_client(&options);
   request.url = hello;
-  perform(client, &request, true, BOXRETRY_OK);
+  perform(client, &request, HELLO, BOXRETRY_OK);
   request.method = "POST";
   request.url = flaky;
   request.headers = headers;
@@ -122,9 +147,9 @@ static void gets_and_posts(void) {
   request.body = "of the request";
   request.body_length = 14;
   request.idempotency_key = BOXRETRY_IDEMPOTENCY_KEY_RANDOM;
-  perform(client, &request, true, BOXRETRY_OK);
+  perform(client, &request, HELLO, BOXRETRY_OK);
   request.url = moved;
-  perform(client, &request, true, BOXRETRY_OK);
+  perform(client, &request, HELLO, BOXRETRY_OK);
   boxretry_client_free(client);
 }
 
@@ -139,7 +164,7 @@ static void a_hook(void) {
   options.before_attempt = set_a_header;
   boxretry_client *client = new_client(&options);
   request.url = flaky;
-  perform(client, &request, true, BOXRETRY_ERROR_CALLBACK_FAILED);
+  perform(client, &request, HELLO, BOXRETRY_ERROR_CALLBACK_FAILED);
   boxretry_client_free(client);
 }
 
@@ -160,7 +185,7 @@ static void a_custom_strategy(void) {
   boxretry_client *client = new_client(&options);
   boxretry_strategy_free(strategy);
   request.url = flaky;
-  perform(client, &request, true, BOXRETRY_OK);
+  perform(client, &request, HELLO, BOXRETRY_OK);
   boxretry_client_free(client);
 }
 
@@ -181,14 +206,14 @@ static void submits(void) {
   request.url = hello;
   if (worked(boxretry_client_submit(client, &request, &call))) {
     REQUIRE(boxretry_call_wait(call, BOXRETRY_NO_TIMEOUT) == BOXRETRY_OK);
-    check(boxretry_call_take_response(call), true, BOXRETRY_OK);
+    check(boxretry_call_take_response(call), HELLO, BOXRETRY_OK);
     boxretry_call_free(call);
   }
   if (worked(boxretry_queue_new(&queue))) {
     request.queue = queue;
     if (worked(boxretry_client_submit(client, &request, &call))) {
       REQUIRE(boxretry_queue_take(queue, &taken, 1, BOXRETRY_NO_TIMEOUT) == 1 && taken == call);
-      check(boxretry_call_take_response(call), true, BOXRETRY_OK);
+      check(boxretry_call_take_response(call), HELLO, BOXRETRY_OK);
       boxretry_call_free(call);
     }
     boxretry_queue_free(queue);
@@ -210,7 +235,7 @@ static void a_cancel_switch(void) {
   if (client && worked(boxretry_cancel_new(&cancel))) {
     request.url = hello;
     request.cancel = cancel;
-    perform(client, &request, true, BOXRETRY_OK);
+    perform(client, &request, HELLO, BOXRETRY_OK);
     boxretry_cancel_trigger(cancel);
     if (worked(boxretry_client_submit(client, &request, &call))) {
       REQUIRE(boxretry_call_wait(call, BOXRETRY_NO_TIMEOUT) == BOXRETRY_OK);
@@ -224,9 +249,34 @@ static void a_cancel_switch(void) {
   boxretry_client_free(client);
 }
 
+/* --- URLs --- */
+
+/* The redirect leads to a fragment of the same document. */
+static void a_fragment_and_a_user(void) {
+  boxretry_request request = BOXRETRY_REQUEST_INIT;
+  boxretry_client *client = plain_client();
+  request.method = "POST";
+  request.url = other;
+  perform(client, &request, HELLO, BOXRETRY_OK);
+  request.method = "GET";
+  request.url = with_user;
+  perform(client, &request, HELLO, BOXRETRY_OK);
+  boxretry_client_free(client);
+}
+
 /* --- Bodies --- */
 
-static void a_file_sink(void) {
+/* Longer than what is copied by hand when it grows, since it could be a secret. */
+static void a_large_body(void) {
+  boxretry_request request = BOXRETRY_REQUEST_INIT;
+  boxretry_client *client = plain_client();
+  request.url = large;
+  perform(client, &request, LARGE, BOXRETRY_OK);
+  boxretry_client_free(client);
+}
+
+/* To a file that is there, and to one that is not. */
+static void file_sinks(void) {
   boxretry_request request = BOXRETRY_REQUEST_INIT;
   boxretry_sink sink = BOXRETRY_SINK_INIT;
   boxretry_client *client = plain_client();
@@ -235,7 +285,12 @@ static void a_file_sink(void) {
   sink.is_resumable = 1;
   request.url = cut;
   request.sink = &sink;
-  perform(client, &request, false, BOXRETRY_ERROR_SINK);
+  perform(client, &request, NO_BODY, BOXRETRY_ERROR_SINK);
+  sink.path = "new sink";
+  sink.is_resumable = 0;
+  request.url = hello;
+  REQUIRE(unlink(sink.path) == 0 || errno == ENOENT);
+  perform(client, &request, NO_BODY, BOXRETRY_ERROR_SINK);
   boxretry_client_free(client);
 }
 
@@ -251,12 +306,12 @@ static void file_bodies(void) {
   request.body_source = &source;
   source.kind = BOXRETRY_SOURCE_FILE;
   source.path = "part";
-  perform(client, &request, true, BOXRETRY_OK);
+  perform(client, &request, HELLO, BOXRETRY_OK);
   source.kind = BOXRETRY_SOURCE_MULTIPART;
   source.parts = parts;
   source.part_count = 2;
   request.url = moved;
-  perform(client, &request, true, BOXRETRY_OK);
+  perform(client, &request, HELLO, BOXRETRY_OK);
   boxretry_client_free(client);
 }
 
@@ -281,7 +336,7 @@ static void use_tokens(boxretry_token_source *source) {
   options.token_source = source;
   boxretry_client *client = new_client(&options);
   request.url = hello;
-  perform(client, &request, true, BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED);
+  perform(client, &request, HELLO, BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED);
   boxretry_client_free(client);
   boxretry_token_source_free(source);
 }
@@ -358,7 +413,7 @@ static void perform_once(int number) {
   boxretry_request request = BOXRETRY_REQUEST_INIT;
   (void)number;
   request.url = hello;
-  perform(shared, &request, true, BOXRETRY_OK);
+  perform(shared, &request, HELLO, BOXRETRY_OK);
 }
 
 /* One of them drives the loop, and the others wait for it. */
@@ -393,7 +448,9 @@ const scene scenes[] = {
     {"a custom strategy", a_custom_strategy},
     {"submits", submits},
     {"a cancel switch", a_cancel_switch},
-    {"a file sink", a_file_sink},
+    {"a fragment and a user", a_fragment_and_a_user},
+    {"a large body", a_large_body},
+    {"file sinks", file_sinks},
     {"file bodies", file_bodies},
     {"a fixed token", a_fixed_token},
     {"a provider", a_provider},

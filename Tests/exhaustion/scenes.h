@@ -15,6 +15,9 @@ extern const int scene_count;
 /** Whether anything has failed since this was last asked. */
 int scenes_have_failed(void);
 
+/** Before each scene, while nothing fails: the server does not go on with what it has said in an earlier one. */
+void scenes_begin_anew(void);
+
 /** The server's URLs begin so; files are written into the current folder. */
 void scenes_begin(const char *server);
 
