@@ -285,3 +285,35 @@ void read_against_drop(void) {
   at_once(8, read_or_drop);
   end_source();
 }
+
+/* --- Two clients, one source --- */
+
+static boxretry_client *other; /* than `client` */
+
+static void perform_with_token(int number) {
+  boxretry_request request = request_to(number < 2 ? rejected : hello);
+  boxretry_response *response;
+  request.token_source = source;
+  ok(boxretry_client_perform(number % 2 ? client : other, &request, &response));
+  const boxretry_error error = boxretry_response_error(response);
+  const int32_t status = boxretry_response_status(response);
+  if (error == BOXRETRY_OK) {
+    REQUIRE(status == (number < 2 ? 401 : 200));
+  } else {
+    REQUIRE(error == BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED);
+  }
+  boxretry_response_free(response);
+}
+
+/* T3, R1: given two clients that want the token of one source, while both are told that it has expired and drop it, then
+ * each request has its answer. */
+void two_clients_one_source(void) {
+  make_source(answer_at_once);
+  client = new_client(stop);
+  other = new_client(stop);
+  at_once(4, perform_with_token);
+  boxretry_client_free(other);
+  free_client();
+  REQUIRE(atomic_load(&provided) >= 2);
+  end_source();
+}

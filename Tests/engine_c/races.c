@@ -16,7 +16,7 @@
 
 enum { PATIENCE = 20 /* seconds for one round */ };
 
-char hello[64], silent[64], busy[64];
+char hello[64], silent[64], busy[64], rejected[64];
 boxretry_client *client;
 boxretry_call *calls[CALLS];
 atomic_long clients_made, clients_gone;
@@ -47,6 +47,7 @@ static void gone(void *count) {
 
 /* A client whose strategy is this callback, and whose end is counted. */
 boxretry_client *new_client(void (*should_retry)(void *, const boxretry_outcome *, int32_t, int32_t *)) {
+  static const char *const expired = "token_expired"; /* as `rejected` says */
   boxretry_strategy_callbacks callbacks = BOXRETRY_STRATEGY_CALLBACKS_INIT;
   boxretry_client_options options = BOXRETRY_CLIENT_OPTIONS_INIT;
   boxretry_strategy *strategy;
@@ -57,6 +58,8 @@ boxretry_client *new_client(void (*should_retry)(void *, const boxretry_outcome 
   ok(boxretry_strategy_new_custom(&callbacks, &strategy));
   options.strategy = strategy;
   options.proxy_mode = BOXRETRY_PROXY_NONE;
+  options.replay_codes = &expired;
+  options.replay_code_count = 1;
   ok(boxretry_client_new(&options, &made));
   boxretry_strategy_free(strategy);
   atomic_fetch_add(&clients_made, 1);
@@ -140,6 +143,7 @@ static const scenario scenarios[] = {
     {"free_against_get", free_against_get, false},
     {"late_answer_against_next", late_answer_against_next, false},
     {"read_against_drop", read_against_drop, false},
+    {"two_clients_one_source", two_clients_one_source, true},
 };
 
 static void out_of_patience(int signal) {
@@ -152,6 +156,7 @@ static void run(const scenario *it, long rounds) {
   const int port = server_start();
   snprintf(hello, sizeof hello, "http://127.0.0.1:%d/", port);
   snprintf(silent, sizeof silent, "http://127.0.0.1:%d/silent", port);
+  snprintf(rejected, sizeof rejected, "http://127.0.0.1:%d/rejected", port);
   snprintf(busy, sizeof busy, "http://127.0.0.1:%d/busy", port);
   crew_start();
   if (!it->makes_clients) client = new_client(stop);

@@ -7,8 +7,8 @@
 
 enum { CALLS = 32 };
 
-extern char hello[64], silent[64], busy[64]; /* URLs of the server */
-extern boxretry_client *client;              /* of the round, or of all rounds */
+extern char hello[64], silent[64], busy[64], rejected[64]; /* URLs of the server */
+extern boxretry_client *client;                            /* of the round, or of all rounds */
 extern boxretry_call *calls[CALLS];
 extern atomic_long clients_made, clients_gone;
 extern atomic_long endings; /* callbacks so far in this round */
@@ -65,5 +65,6 @@ void free_against_answer(void);
 void free_against_get(void);
 void late_answer_against_next(void);
 void read_against_drop(void);
+void two_clients_one_source(void);
 
 #endif
