@@ -111,7 +111,7 @@ final class CurlTransport: Transport {
         var span = ready.mutableSpan
         let timeout = timeoutMilliseconds(nanoseconds)
         let count = span.withUnsafeMutableBufferPointer { shim_epoll_wait(epoll, $0.baseAddress, 64, timeout) }
-        engine.readClock()
+        engine.woke()
         var handled = 0
         for index in 0..<Int(count) {
             let event = ready[index]
