@@ -106,7 +106,7 @@ final class ScriptedTransport: Transport {
         let until = min(next, nanoseconds > .max - now ? .max : now + nanoseconds)
         guard until != .max else { fatalError("the engine waits for ever: nothing is going to happen") }
         if until > now { _ = clock.advance(bySeconds: Double(until - now) / 1e9) }
-        engine?.readClock()
+        engine?.woke()
         var happened = 0
         while let index = pending.firstIndex(where: { $0.due <= clock.monotonic.nanoseconds }) {
             let (_, transfer, event) = pending.remove(at: index)

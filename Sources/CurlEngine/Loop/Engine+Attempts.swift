@@ -5,8 +5,8 @@ import RetryCore
 extension Engine {
     /// Begins attempts whose turn it is; not for so long that the timers of others would be late.
     func startWaiting(_ transport: any Transport) {
-        let limit = now + Self.longestStart
-        for _ in 0..<mayStart where now < limit {
+        let limit = saturated(now, mayStart.time)
+        for _ in 0..<mayStart.count where now < limit {
             guard let call = starting.next(settings, now: now) else {
                 if let due = starting.nextRelease { timers.set(release, due: due) }
                 return
@@ -14,6 +14,8 @@ extension Engine {
             call.isQueued = false
             readClock()
             begin(call)
+            // The sooner it is under way the better; but it may as well be others' turn, and theirs may be long.
+            guard !isTurnLong else { continue }
             transport.runDue()
             if let transfer = call.transfer, transfer.sendings > 0 { transfer.wasSent() }
         }

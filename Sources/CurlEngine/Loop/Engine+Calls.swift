@@ -110,7 +110,7 @@ extension Engine {
         return call.settings.resourceTimeout - (boottime - call.attemptStartedBoot)
     }
 
-    private func saturated(_ time: Int64, _ nanoseconds: Int64) -> Int64 {
+    func saturated(_ time: Int64, _ nanoseconds: Int64) -> Int64 {
         let (sum, overflow) = time.addingReportingOverflow(nanoseconds)
         return overflow ? .max : sum
     }

@@ -6,11 +6,13 @@ import RetryCore
 /// The loop is a role, not a thread. Whoever holds it runs `turn()`: a thread that blocks for a call of its own, if the
 /// role is free, else the engine's own thread. Everything but what is said to be guarded belongs to the holder.
 public final class Engine {
-    /// So many attempts begin in a turn, if there is nothing to do for others; and then no more in it after that time.
+    /// So many attempts begin in a turn, if there is nothing to do for others, or if that takes its time.
     private static let startsWhenIdle = 4
-    static let longestStart: Int64 = 1_000_000
+    private static let startsWhenSlow = 64
+    /// No more of them begin after that time, or after that which the others took.
+    private static let longestStart: Int64 = 1_000_000
     /// What a transport lets happen in one wait, at most.
-    static let eventsAtOnce = 64
+    private static let eventsAtOnce = 64
 
     /// Guards what stands below it; never held around a callback.
     let lock: OpaquePointer
@@ -49,8 +51,11 @@ public final class Engine {
     var budget: RetryBudget?
     var active: [Call] = []
     var starting = StartQueue()
-    /// How many attempts may begin in this turn.
-    private(set) var mayStart = Engine.startsWhenIdle
+    /// How many attempts may begin in this turn, and within what time.
+    private(set) var mayStart = (count: Engine.startsWhenIdle, time: Engine.longestStart)
+    private var wokeAt: Int64 = 0
+    /// What happened in the turn before took its time.
+    var isTurnLong: Bool { mayStart.time > Self.longestStart }
     /// Wakes the loop when attempts need not wait any longer for another one's connection.
     let release = TimerEntry()
     let pool: WorkerPool
@@ -291,11 +296,20 @@ public final class Engine {
         readClock()
         let happened = transport.wait(
             nanoseconds: hasMoreToDo ? 0 : max(min(timers.nextDue ?? .max, limit) - now, 0))
-        // While others have something to be done, fewer begin than end: where a server is faster than this loop, more of
-        // them at once would bring nothing, and each would cost more.
-        mayStart = happened == 0 ? Self.startsWhenIdle : max(happened / 2, 1)
         locked { isPolling = false }
         takeEnded(transport)
+        readClock()
+        mayStart = startsNext(after: happened)
+    }
+
+    /// While others have something to be done, fewer begin than end: where a server is faster than this loop, more of them at
+    /// once would bring nothing, and each would cost more. But where turns are long, as with slow callbacks, there are few.
+    private func startsNext(after happened: Int) -> (count: Int, time: Int64) {
+        let took = now - wokeAt
+        if took > Self.longestStart, took / Int64(max(happened, 1)) > Self.longestStart / 4 {
+            return (Self.startsWhenSlow, took)
+        }
+        return (happened == 0 ? Self.startsWhenIdle : max(happened / 2, 1), Self.longestStart)
     }
 
     private func takeEnded(_ transport: any Transport) {
@@ -317,6 +331,12 @@ public final class Engine {
 
     func readClock() {
         now = clock.monotonic.nanoseconds
+    }
+
+    /// What was waited for is about to be let happen.
+    func woke() {
+        readClock()
+        wokeAt = now
     }
 
     /// From now on, whoever has a command wakes the driver; false if there is one already.

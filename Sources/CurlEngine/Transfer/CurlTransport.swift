@@ -118,11 +118,11 @@ final class CurlTransport: Transport {
         var span = ready.mutableSpan
         let timeout = timeoutMilliseconds(nanoseconds)
         let count = span.withUnsafeMutableBufferPointer { shim_epoll_wait(epoll, $0.baseAddress, 64, timeout) }
-        if count == 0 { engine.readClock() }  // Else each event does.
+        engine.woke()
         var handled = 0
         for index in 0..<Int(count) {
             let event = ready[index]
-            engine.readClock()
+            if index > 0 { engine.readClock() }
             if event.descriptor == wakeup {
                 shim_eventfd_clear(wakeup)
             } else {

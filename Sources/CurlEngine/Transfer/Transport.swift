@@ -16,7 +16,7 @@ protocol Transport: AnyObject {
     /// Lets happen what needs no waiting for: attempts that have just begun are sent.
     func runDue()
 
-    /// Waits until something happens, but at most so many nanoseconds, has the engine read the clock, and lets it happen.
+    /// Waits until something happens, but at most so many nanoseconds, tells the engine that it `woke`, and lets it happen.
     /// How much has happened.
     func wait(nanoseconds: Int64) -> Int
 
