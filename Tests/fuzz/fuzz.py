@@ -31,7 +31,7 @@ from typing import NamedTuple
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 BUILD = REPOSITORY / "build" / "fuzz"
-TARGETS = ("retry_after", "http_date", "options", "outcomes", "retry_loop", "json", "server")
+TARGETS = ("retry_after", "http_date", "options", "outcomes", "retry_loop", "json", "server", "url")
 # With threads of their own, which free in their own time: leaks are looked for in the end.
 THREADED = ("server",)
 IN_SWIFT = ("json",)  # what they call is not in the header: TARGET.swift calls it
@@ -80,7 +80,18 @@ def build(targets: list[str]) -> None:
 
     c_flags = ("-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g", "-O1", *C_SANITIZERS)
     for name in (*HELPERS, "proof", *targets):
-        call(clang, *c_flags, "-I", REPOSITORY / "include", "-c", HERE / f"{name}.c", "-o", BUILD / f"{name}.o")
+        call(
+            clang,
+            *c_flags,
+            "-I",
+            REPOSITORY / "include",
+            "-I",
+            REPOSITORY / "Sources" / "CShims" / "include",
+            "-c",
+            HERE / f"{name}.c",
+            "-o",
+            BUILD / f"{name}.o",
+        )
     trap = BUILD / "proof-swift.o"
     call(swiftc, "-O", "-parse-as-library", SWIFT_SANITIZERS, "-c", HERE / "proof.swift", "-o", trap)
     objects += [trap, *(BUILD / f"{name}.o" for name in HELPERS)]
