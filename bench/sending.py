@@ -12,12 +12,17 @@ from measure import ROOT, Cost, best, compile_client, cost, markdown, median, ra
 from server import nginx
 
 
+WAYS = ("threads", "poll", "epoll")
+MULTI = WAYS[1:]
+"""Without a thread for each request."""
+
+
 class Load(NamedTuple):
     """How many requests, how many of them at once, and who sends them: bare libcurl in its ways, and ours."""
 
     requests: int
     in_flight: int
-    bare: tuple[str, ...] = ("poll", "epoll")
+    bare: tuple[str, ...] = WAYS
     ours: str = "queue"
 
 
@@ -88,7 +93,7 @@ def streams(rounds: int = 5) -> str:
 
     The goals of many at once: CPU 1.05, requests/s 0.97.
     """
-    load = Load(20_000, 100)
+    load = Load(20_000, 100, MULTI)
     with nginx() as server:
         costs = measured(load, rounds, f"{server.https}/", f"ca={server.ca}")
     return f"{rounds} rounds in turn, medians.\n\n" + markdown([HEADINGS, cells(load, costs)])
@@ -102,7 +107,7 @@ def growth(rounds: int = 3) -> str:
     memory: dict[str, list[tuple[float, float]]] = {"boxretry": [], "bare libcurl": []}
     with nginx() as server:
         for in_flight in (1, 10, 100, 1_000, 10_000):
-            load = Load(10_000, in_flight)
+            load = Load(10_000, in_flight, WAYS if in_flight <= 1_000 else MULTI)
             costs = measured(load, rounds, f"{server.http}/")
             rows.append([f"{in_flight:,}", *cells(load, costs)])
             for name, index in (("boxretry", 0), ("bare libcurl", 1)):
