@@ -54,15 +54,20 @@ def best(costs: Iterable[Cost]) -> Cost:
     return Cost(*map(min, zip(*costs)))
 
 
+def with_spread(values: Iterable[float]) -> str:
+    """The median, and the least and the most."""
+    values = list(values)
+    return f"{median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
+
+
 def raise_descriptor_limit() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def table(text: str) -> str:
-    """A table whose columns stand two spaces or more apart, as Markdown."""
-    rows = [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in text.splitlines()]
-    return markdown(rows)
+def rows_of(text: str) -> list[list[str]]:
+    """A table whose columns stand two spaces or more apart."""
+    return [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in text.splitlines()]
 
 
 def markdown(rows: list[list[str]]) -> str:
