@@ -23,6 +23,13 @@ def run(command: str) -> str:
     return subprocess.run(shlex.split(command), check=True, text=True, stdout=subprocess.PIPE).stdout
 
 
+def commit() -> str:
+    """The one that is measured, and whether files have changed since; those that are written here do not count."""
+    others = ["--", ".", ":!bench/*.md", ":!bench/*.svg", ":!bench/profile.json"]
+    changes = run(shlex.join(["git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no", *others]))
+    return run(f"git -C {ROOT} describe --always --tags").strip() + (" and changes" if changes.strip() else "")
+
+
 def compile_c(name: str, *, options: str = "", output: str = "") -> Path:
     """Compiles bench/NAME.c against the installed header."""
     OUT.mkdir(parents=True, exist_ok=True)

@@ -8,8 +8,8 @@ buffers. libcurl itself takes more too, because other requests may follow on the
 differ are set. [PROFILE.md](PROFILE.md) has the counts."""
 
 _THREADS = """\
-The engine has a thread of its own, beside that of the program. In a process with threads glibc's allocator takes locks and
-looks for an arena, and what one thread hands over to the other has to be fetched from the other processor's cache; a bare
+The engine has a thread of its own, beside that of the program. In a process with threads glibc's allocator takes locks
+and looks for an arena, and what one thread hands over to the other has to be fetched from the other processor's cache; a bare
 program with one thread knows neither. With few processors, shared with a server and other work, the two threads are also
 given turns one after the other, which counts as seconds though not as processor time."""
 
@@ -25,8 +25,8 @@ nanoseconds of processor time, which leave that out, say whether readers hold ea
     "size": """\
 [PROFILE.md](PROFILE.md) has the bytes of each module and of the largest functions.""",
     "startup": """\
-Nearly all of the time is the loader's, with libcurl and the many libraries that it brings, and is the same for both: the
-library's own share is less than what two processes of one kind differ by.""",
+Nearly all of the time is the loader's, with libcurl and the many libraries that it brings, which both
+need. Where other work runs, two processes of one kind differ by more than the goal allows: see the least and the most.""",
     "http": f"{_REQUESTS}\n\n{_THREADS}\n\nMemory with few in flight is mostly what there is once: the engine, its thread and "
     "that thread's arena, divided by few requests.",
     "retries": f"{_REQUESTS}\n\n{_THREADS}\n\nEach answer that is retried is a decision and a wait in the timer queue beyond "

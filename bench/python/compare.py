@@ -5,9 +5,9 @@
 
 `scripts/bench python` does that.
 
-Prints tables: one request after another, and many at once under asyncio, beside pycurl's own way. Processor time is that
-of the whole process, the engine's own thread included. Ratios are of one round; what is printed is the median of all rounds, and
-their least and most.
+Prints tables: one request after another, and many at once under asyncio, beside pycurl's own way. Processor time is
+that of the whole process, the engine's own thread included. Ratios are of one round; what is printed is the median of
+all rounds, and their least and most.
 
 pycurl from PyPI brings a libcurl of its own, which may be newer than the system's: the table says which. To compare
 with the very same libcurl too: pip install --no-binary pycurl --no-deps --target FOLDER pycurl, and --pycurl FOLDER.
