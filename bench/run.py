@@ -64,7 +64,8 @@ def main(names: list[str]) -> None:
         ]
         introduction = (
             "# Results\n\n"
-            f"Made by `scripts/bench` on {datetime.date.today()} at {version}, in {time.monotonic() - began:.0f} seconds: "
+            f"Made by `scripts/bench` on {datetime.date.today()} at {version}, "
+            f"in {time.monotonic() - began:.0f} seconds: "
             f"{platform.machine()}, {os.cpu_count()} processors, "
             f"{platform.system()} {platform.release().split('-')[0]}, shared with other work; {', '.join(versions)}. "
             "Only ratios mean something; beside one, in brackets, are the least and the most of the rounds.\n\n"
