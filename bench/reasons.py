@@ -49,9 +49,10 @@ differ by more than that: see the least and the most.""",
 An entry of the engine's is an object that counts its references: more memory to touch than the entry of the
 heap in C, and a count to change when it goes in and out.""",
     "idle": """\
-All transfers begin within moments of each other, and so they are due within moments of each other. To end one
-takes time: its connection is closed, its attempt recorded, its response handed over. Those that are due last
-wait for those before them, and, where the timeout is short, for connections that are still being made.""",
+If any is early, that is a fault, or a time stamp that came late. As to lateness: all transfers begin within
+moments of each other, and so they are due within moments of each other. To end one takes time: its connection
+is closed, its attempt recorded, its response handed over. Those that are due last wait for those before them,
+and, where the timeout is short, for connections that are still being made.""",
     "python, one after another": """\
 pycurl performs one handle again and again on the calling thread: nothing is set for a request, and what is
 asked of the response is one number. A request of the package's is one of the engine's (see http, above) and
