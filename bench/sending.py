@@ -14,7 +14,6 @@ from goals import Goal
 from measure import ROOT, Cost, best, compile_client, cost, markdown, median, raise_descriptor_limit, with_spread
 from server import nginx
 
-
 WAYS = ("threads", "poll", "epoll")
 MULTI = WAYS[1:]
 """Without a thread for each request."""
