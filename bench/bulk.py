@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from measure import best, compile_client, cost, markdown, median
+import goals
+from goals import Goal
+from measure import best, compile_client, cost, markdown, median, with_spread
 from server import LARGE, nginx
 
 
@@ -13,6 +15,7 @@ def bulk(rounds: int = 3) -> str:
     """
     program = compile_client("bulk")
     rows = [["what", "MiB/s", "bare", "ratio", "ms of CPU", "bare", "ratio", "peak KiB", "bare"]]
+    aims = []
     with nginx() as server:
         for scheme, url, options in (("http", server.http, ""), ("https", server.https, f"ca={server.ca}")):
             for way, path in (("down", "/large"), ("up", "/")):
@@ -22,17 +25,21 @@ def bulk(rounds: int = 3) -> str:
                 ]
                 ours, bare = zip(*pairs)
                 size = LARGE >> 20
+                speeds = [theirs.seconds / mine.seconds for mine, theirs in pairs]
+                processor = [mine.processor_seconds / theirs.processor_seconds for mine, theirs in pairs]
+                aims.append(Goal(f"CPU, {scheme}, {way}", median(processor), 1.05))
+                aims.append(Goal(f"MiB/s, {scheme}, {way}", median(speeds), 0.97, is_least=True))
                 rows.append(
                     [
                         f"{scheme}, {way}",
                         f"{size / median(one.seconds for one in ours):,.0f}",
                         f"{size / median(one.seconds for one in bare):,.0f}",
-                        f"{median(theirs.seconds / mine.seconds for mine, theirs in pairs):.2f}",
+                        with_spread(speeds),
                         f"{median(one.processor_seconds for one in ours) * 1e3:,.0f}",
                         f"{median(one.processor_seconds for one in bare) * 1e3:,.0f}",
-                        f"{median(mine.processor_seconds / theirs.processor_seconds for mine, theirs in pairs):.2f}",
+                        with_spread(processor),
                         f"{best(ours).peak_kib:,.0f}",
                         f"{best(bare).peak_kib:,.0f}",
                     ]
                 )
-    return f"{rounds} rounds in turn, medians.\n\n" + markdown(rows)
+    return f"{rounds} rounds in turn, medians.\n\n{markdown(rows)}{goals.said('bulk', aims)}"

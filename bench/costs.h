@@ -1,4 +1,4 @@
-/* What the programs here measure: seconds, seconds of processor time, and the peak of the memory in KiB. */
+/* What the programs here measure: seconds, seconds of processor time, and the peak of the memory in KiB; and medians. */
 #ifndef COSTS_H
 #define COSTS_H
 
@@ -6,30 +6,42 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
-static void require(int condition, const char *what) {
+static inline void require(int condition, const char *what) {
   if (condition) return;
   fprintf(stderr, "%s: %s\n", what, boxretry_last_error_detail());
   exit(EXIT_FAILURE);
 }
 
-static double now(void) {
+static inline double seconds_of(clockid_t clock) {
   struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static double processor_time(void) {
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
-         (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+static inline double now(void) {
+  return seconds_of(CLOCK_MONOTONIC);
+}
+
+/* Of all threads. */
+static inline double processor_time(void) {
+  return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static inline int by_value(const void *one, const void *other) {
+  const double x = *(const double *)one, y = *(const double *)other;
+  return (x > y) - (x < y);
+}
+
+/* Sorts the values. */
+static inline double median(double *values, size_t count) {
+  qsort(values, count, sizeof *values, by_value);
+  return values[count / 2];
 }
 
 /* A line of /proc/self/status, in KiB. Not ru_maxrss: that begins with the peak of the program that started this one. */
-static long memory_kib(const char *name) {
+static inline long memory_kib(const char *name) {
   char line[256];
   long found = 0;
   FILE *status = fopen("/proc/self/status", "r");

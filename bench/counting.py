@@ -76,7 +76,7 @@ def read(output: Path) -> Counts:
 
     for line in output.read_text().splitlines():
         if line.startswith("ob="):
-            file = Path(name_in(line)).name.partition(".so")[0]
+            file = Path(name_in(line)).name.partition(".so")[0].replace("???", "no file that is known")
         elif line.startswith("cob="):
             name_in(line)
         elif line.startswith("fn="):

@@ -3,41 +3,16 @@
  *     decision                        processor time per decision, rounds of the two in turn, the median of each and of
  *                                     their ratios: prints a row for each kind of outcome
  *     decision ours|plain ROW COUNT   only makes so many decisions, of the kind in that row, from 0: for bench/profiling.py */
+#include "costs.h"
 #include "plain_rules.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 enum { ROUNDS = 31, CALLS = 200000 };
-
-static double cpu_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static int compare(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double values[ROUNDS]) {
-  qsort(values, ROUNDS, sizeof *values, compare);
-  return values[ROUNDS / 2];
-}
-
-static void fail(const char *what) {
-  fprintf(stderr, "decision: %s: %s\n", what, boxretry_last_error_detail());
-  exit(1);
-}
 
 static void decide_ours(const boxretry_strategy *strategy, const boxretry_outcome *outcome, long count,
                         boxretry_decision *out) {
   for (long i = 0; i < count; i++)
-    if (boxretry_strategy_should_retry(strategy, outcome, 1 + (int32_t)(i % 3), out) != BOXRETRY_OK)
-      fail("should_retry");
+    require(boxretry_strategy_should_retry(strategy, outcome, 1 + (int32_t)(i % 3), out) == BOXRETRY_OK,
+            "should_retry");
 }
 
 static void decide_plain(const boxretry_retry_options *options, const boxretry_outcome *outcome, long count,
@@ -51,17 +26,17 @@ static void measure(const char *name, const boxretry_strategy *strategy, const b
   double ours[ROUNDS], plain[ROUNDS], ratios[ROUNDS];
   boxretry_decision a = BOXRETRY_DECISION_INIT, b = BOXRETRY_DECISION_INIT;
   for (int round = 0; round < ROUNDS; round++) {
-    double start = cpu_seconds();
+    double start = processor_time();
     decide_ours(strategy, outcome, CALLS, &a);
-    double middle = cpu_seconds();
+    double middle = processor_time();
     decide_plain(options, outcome, CALLS, &b);
-    double end = cpu_seconds();
-    if (a.action != b.action || a.reason != b.reason || a.delay_source != b.delay_source) fail(name);
+    double end = processor_time();
+    require(a.action == b.action && a.reason == b.reason && a.delay_source == b.delay_source, name);
     ours[round] = (middle - start) / CALLS * 1e9;
     plain[round] = (end - middle) / CALLS * 1e9;
     ratios[round] = ours[round] / plain[round];
   }
-  const double ours_median = median(ours), plain_median = median(plain), ratio = median(ratios);
+  const double ours_median = median(ours, ROUNDS), plain_median = median(plain, ROUNDS), ratio = median(ratios, ROUNDS);
   printf("%-34s %8.1f %8.1f %8.2f %8.2f %8.2f\n", name, ours_median, plain_median, ratios[0], ratio,
          ratios[ROUNDS - 1]);
 }
@@ -93,7 +68,7 @@ int main(int argc, char **argv) {
               {"503 with 10 headers", 503, BOXRETRY_CAUSE_NONE, BOXRETRY_SENT_UNKNOWN, 10},
               {"429 with 12 headers, Retry-After", 429, BOXRETRY_CAUSE_NONE, BOXRETRY_SENT_UNKNOWN, 12}};
   const size_t row_count = sizeof rows / sizeof *rows;
-  if (boxretry_strategy_new(&options, &strategy) != BOXRETRY_OK) fail("strategy");
+  require(boxretry_strategy_new(&options, &strategy) == BOXRETRY_OK, "strategy");
   const size_t only = argc == 4 ? strtoul(argv[2], NULL, 10) : row_count;
 
   if (argc == 1) printf("%-34s %8s %8s %8s %8s %8s\n", "outcome", "ours", "plain", "least", "ratio", "most");

@@ -1,6 +1,7 @@
 /* Requests through the client, or through bare libcurl: http SUBJECT URL REQUESTS IN_FLIGHT [retried] [ca=FILE]
  *
  *     easy      curl_easy_perform on one handle, one after another
+ *     threads   curl_easy_perform on a handle in each of as many threads as there are requests in flight
  *     perform   boxretry_client_perform, one after another
  *     poll      libcurl's multi interface with curl_multi_poll
  *     epoll     libcurl's multi interface with curl_multi_socket_action and epoll
@@ -17,6 +18,7 @@
 
 #include <boxretry.h>
 #include <curl/curl.h>
+#include <pthread.h>
 #include <sys/epoll.h>
 
 static int is_retried;
@@ -72,11 +74,43 @@ static CURLM *multi;
 static int epoll = -1;
 static double timer_due = -1;
 
-static void easy_run(long count) {
+static void easy_perform(bare *request, long count) {
   for (; count > 0; count--) {
-    require(curl_easy_perform(requests->easy) == CURLE_OK, "curl_easy_perform");
-    bare_check(requests);
+    require(curl_easy_perform(request->easy) == CURLE_OK, "curl_easy_perform");
+    bare_check(request);
   }
+}
+
+static void easy_run(long count) {
+  easy_perform(requests, count);
+}
+
+/* The threads stay from run to run: each does its share between the two barriers. */
+static pthread_barrier_t begin, end;
+static long threads_count;
+
+static void *thread_run(void *request) {
+  const long index = (bare *)request - requests;
+  while (pthread_barrier_wait(&begin) <= 0) {
+    easy_perform(request, threads_count / in_flight + (index < threads_count % in_flight));
+    pthread_barrier_wait(&end);
+  }
+  return NULL;
+}
+
+static void threads_run(long count) {
+  threads_count = count;
+  pthread_barrier_wait(&begin);
+  pthread_barrier_wait(&end);
+}
+
+static void threads_set_up(void) {
+  pthread_t thread;
+  require(pthread_barrier_init(&begin, NULL, (unsigned)in_flight + 1) == 0 &&
+              pthread_barrier_init(&end, NULL, (unsigned)in_flight + 1) == 0,
+          "pthread_barrier_init");
+  for (long i = 0; i < in_flight; i++)
+    require(pthread_create(&thread, NULL, thread_run, &requests[i]) == 0, "pthread_create");
 }
 
 static int on_socket(CURL *easy, curl_socket_t socket, int action, void *user, void *known) {
@@ -156,6 +190,7 @@ static void bare_set_up(const char *subject, const char *url) {
   require(requests != NULL, "calloc");
   for (long i = 0; i < in_flight; i++)
     bare_open(&requests[i], url);
+  if (strcmp(subject, "threads") == 0) return threads_set_up();
   multi = curl_multi_init();
   if (strcmp(subject, "epoll") != 0) return;
   epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -221,11 +256,8 @@ int main(int argc, char **argv) {
     const char *name;
     void (*run)(long count);
     int is_bare;
-  } subjects[] = {{"easy", easy_run, 1},
-                  {"perform", perform_run, 0},
-                  {"poll", multi_run, 1},
-                  {"epoll", multi_run, 1},
-                  {"queue", queue_run, 0}};
+  } subjects[] = {{"easy", easy_run, 1},  {"threads", threads_run, 1}, {"perform", perform_run, 0},
+                  {"poll", multi_run, 1}, {"epoll", multi_run, 1},     {"queue", queue_run, 0}};
   if (argc < 5) return fputs("usage: http SUBJECT URL REQUESTS IN_FLIGHT [retried] [ca=FILE]\n", stderr), 2;
   const long count = strtol(argv[3], NULL, 10);
   in_flight = strtol(argv[4], NULL, 10);

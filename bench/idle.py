@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import goals
+from goals import Goal
 from measure import PREFIX, compile_c, markdown, median, raise_descriptor_limit, run
 
 
 def idle(rounds: int = 3) -> str:
     """How late idle timeouts are, in milliseconds; below 0 they are early.
 
-    The goals: none early, and 99 % within 5 ms.
+    The goals, for 10,000 of 300 ms: none early, and 99 % within 5 ms.
 
     Of 300 ms with all transfers begun at once, and of 3 s, for which all connections are there before one is due.
     """
     raise_descriptor_limit()
     program = compile_c("idle", options=f"-L{PREFIX}/lib -lboxretry -Wl,-rpath,{PREFIX}/lib")
+    aims = []
     rows = [["transfers", "timeout ms", "early", "least", "median", "99 %", "most"]]
     for transfers, timeout in ((100, 300), (1_000, 300), (10_000, 300), (10_000, 3_000)):
         results = [[float(word) for word in run(f"{program} {transfers} {timeout}").split()] for _ in range(rounds)]
         medians = [median(column) for column in zip(*results)]
         rows.append([f"{transfers:,}", f"{timeout:,}", f"{medians[0]:.0f}", *(f"{value:.2f}" for value in medians[1:])])
-    return f"{rounds} runs, medians.\n\n" + markdown(rows)
+        if (transfers, timeout) == (10_000, 300):
+            aims = [
+                Goal("early", max(early for early, *_ in results), 0),
+                Goal("ms until 99 % are there", medians[3], 5),
+            ]
+    return f"{rounds} runs, medians.\n\n{markdown(rows)}{goals.said('idle', aims)}"

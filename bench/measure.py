@@ -23,6 +23,13 @@ def run(command: str) -> str:
     return subprocess.run(shlex.split(command), check=True, text=True, stdout=subprocess.PIPE).stdout
 
 
+def commit() -> str:
+    """The one that is measured, and whether files have changed since; those that are written here do not count."""
+    others = ["--", ".", ":!bench/*.md", ":!bench/*.svg", ":!bench/profile.json"]
+    changes = run(shlex.join(["git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no", *others]))
+    return run(f"git -C {ROOT} describe --always --tags").strip() + (" and changes" if changes.strip() else "")
+
+
 def compile_c(name: str, *, options: str = "", output: str = "") -> Path:
     """Compiles bench/NAME.c against the installed header."""
     OUT.mkdir(parents=True, exist_ok=True)
@@ -54,15 +61,20 @@ def best(costs: Iterable[Cost]) -> Cost:
     return Cost(*map(min, zip(*costs)))
 
 
+def with_spread(values: Iterable[float]) -> str:
+    """The median, and the least and the most."""
+    values = list(values)
+    return f"{median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
+
+
 def raise_descriptor_limit() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def table(text: str) -> str:
-    """A table whose columns stand two spaces or more apart, as Markdown."""
-    rows = [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in text.splitlines()]
-    return markdown(rows)
+def rows_of(text: str) -> list[list[str]]:
+    """A table whose columns stand two spaces or more apart."""
+    return [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in text.splitlines()]
 
 
 def markdown(rows: list[list[str]]) -> str:

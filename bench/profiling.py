@@ -45,7 +45,7 @@ and what is done once for many is done for more of them."""
 
 
 def of_requests(url: str) -> tuple[dict[str, dict[str, float]], Numbers, Numbers]:
-    """What a request takes, by who sends it; and the instructions of ours by function, for one at a time and many."""
+    """What a request takes, by who sends it; and our side's instructions by function, for one at a time and many."""
     program = compile_client("http")
     figures, own = {}, {}
     for subject, in_flight in (("easy", 1), ("perform", 1), ("poll", 64), ("queue", 64)):
@@ -59,7 +59,7 @@ def of_requests(url: str) -> tuple[dict[str, dict[str, float]], Numbers, Numbers
 
 
 def of_decisions() -> tuple[dict[str, dict[str, float]], Numbers]:
-    """What a decision takes, by who makes it; and the instructions of ours by function, without headers."""
+    """What a decision takes, by who makes it; and our side's instructions by function, without headers."""
     compile_c("plain_rules", options=f"-fPIC -shared -o {OUT}/libplain_rules.so")
     libraries = f"-L{OUT} -lplain_rules -L{PREFIX}/lib -lboxretry -Wl,-rpath,{OUT}:{PREFIX}/lib"
     program = compile_c("decision", options=libraries)
@@ -136,15 +136,15 @@ def main(arguments: list[str]) -> None:
         ),
         "## One request after another\n\nBare libcurl's `curl_easy_perform`, and `boxretry_client_perform`.",
         compared(requests, before, "easy", "perform"),
-        "Instructions of ours by function:",
+        "Instructions by function, of all that our side runs, libc's and libcurl's too:",
         functions(own_of_one, 30),
         "## 64 requests in flight\n\nBare libcurl's `curl_multi_poll`, and `boxretry_client_submit` with a queue.",
         compared(requests, before, "poll", "queue"),
-        "Instructions of ours by function:",
+        "Instructions by function, of all that our side runs, libc's and libcurl's too:",
         functions(own_of_many, 30),
         "## One decision\n\nThe same rules in plain C, and `boxretry_strategy_should_retry`.",
         *(f"{name}:\n\n{compared(decisions, before, f'plain, {name}', f'ours, {name}')}" for name in DECISIONS),
-        f"Instructions of ours by function, of a {DECISIONS[0]}:",
+        f"Instructions by function, of a {DECISIONS[0]} on our side:",
         functions(own_of_decision, 8),
         "## The library\n\nBytes of machine code.",
         markdown(
@@ -156,6 +156,7 @@ def main(arguments: list[str]) -> None:
         ),
         "The largest functions:",
         functions(bytes_of_functions, 40, "bytes"),
+        (ROOT / "bench/tried.md").read_text().strip(),
     ]
     (ROOT / "bench/PROFILE.md").write_text("\n\n".join(sections) + "\n")
 

@@ -12,6 +12,7 @@ import inspect
 import os
 import platform
 import sys
+import time
 from typing import Callable
 
 import bulk
@@ -21,7 +22,8 @@ import rules
 import sending
 import start
 import timers
-from measure import ROOT, run
+from measure import ROOT, commit, run
+from server import nginx_version
 
 BENCHMARKS: dict[str, Callable[[], str]] = {
     "decision": rules.decision,
@@ -45,6 +47,7 @@ def main(names: list[str]) -> None:
     unknown = set(names) - set(BENCHMARKS)
     if unknown:
         sys.exit(f"bench: there is no {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
+    version, began = commit(), time.monotonic()
     sections = []
     for name in names or BENCHMARKS:
         benchmark = BENCHMARKS[name]
@@ -52,12 +55,20 @@ def main(names: list[str]) -> None:
         print(section, flush=True)
         sections.append(section)
     if not names:
+        versions = [
+            run("curl-config --version").strip(),
+            nginx_version(),
+            f"Python {platform.python_version()}",
+            run("swift --version").splitlines()[0],
+            run("cc --version").splitlines()[0],
+        ]
         introduction = (
             "# Results\n\n"
-            f"Made by `scripts/bench` on {datetime.date.today()}: {platform.machine()}, {os.cpu_count()} processors, "
-            f"{platform.system()} {platform.release().split('-')[0]}, shared with other work; "
-            f"{run('cc --version').splitlines()[0]}. "
-            "Only ratios mean something.\n\n"
+            f"Made by `scripts/bench` on {datetime.date.today()} at {version}, "
+            f"in {time.monotonic() - began:.0f} seconds: "
+            f"{platform.machine()}, {os.cpu_count()} processors, "
+            f"{platform.system()} {platform.release().split('-')[0]}, shared with other work; {', '.join(versions)}. "
+            "Only ratios mean something; beside one, in brackets, are the least and the most of the rounds.\n\n"
         )
         (ROOT / "bench/RESULTS.md").write_text(introduction + "\n".join(sections))
 

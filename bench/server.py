@@ -79,11 +79,20 @@ def user() -> str:
     return f"{pwd.getpwuid(os.getuid()).pw_name} {grp.getgrgid(os.getgid()).gr_name}"
 
 
-@contextlib.contextmanager
-def nginx() -> Iterator[Server]:
+def nginx_program() -> str:
     program = shutil.which("nginx", path=os.pathsep.join([f"{ROOT}/build/nginx/usr/sbin", os.environ["PATH"]]))
     if program is None:
         sys.exit("bench: there is no nginx; scripts/setup gets it")
+    return program
+
+
+def nginx_version() -> str:
+    return subprocess.run([nginx_program(), "-v"], check=True, text=True, capture_output=True).stderr.split()[-1]
+
+
+@contextlib.contextmanager
+def nginx() -> Iterator[Server]:
+    program = nginx_program()
     with tempfile.TemporaryDirectory() as folder:
         ca = certificates.make(Path(folder))[1]["ca"]
         ports = {"http": free_port(), "https": free_port()}

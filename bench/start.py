@@ -8,6 +8,8 @@ import sys
 import tempfile
 import time
 
+import goals
+from goals import Goal
 from measure import LIBRARY, PREFIX, ROOT, compile_c, markdown, median, run
 from server import nginx
 
@@ -23,7 +25,9 @@ def startup(rounds: int = 101) -> str:
     for _ in range(rounds):
         for name, library in subjects.items():
             times[name].append(float(run(f"{program} {name} {library}")))
-    return f"{rounds} processes of each, in turn, in µs.\n\n" + spread(times)
+    more = (median(times["boxretry"]) - median(times["curl"])) / 1e3
+    aims = [Goal("ms beyond libcurl's", more, 0.5)]
+    return f"{rounds} processes of each, in turn, in µs.\n\n{spread(times)}{goals.said('startup', aims)}"
 
 
 def first_response(rounds: int = 21) -> str:

@@ -114,16 +114,6 @@ static void measure(const subject *subject, size_t count, void **entries, double
   require(fired == count - cancelled, "not all have fired");
 }
 
-static int by_value(const void *one, const void *other) {
-  const double difference = *(const double *)one - *(const double *)other;
-  return difference < 0 ? -1 : difference > 0;
-}
-
-static double median(double values[ROUNDS]) {
-  qsort(values, ROUNDS, sizeof *values, by_value);
-  return values[ROUNDS / 2];
-}
-
 int main(int argc, char **argv) {
   static const char *const names[MEASURES] = {"add, ns", "cancel, ns", "fire, ns", "bytes each"};
   const subject ours = {ours_add, ours_cancel, ours_fire}, plain = {plain_add, plain_cancel, plain_fire};
@@ -147,7 +137,7 @@ int main(int argc, char **argv) {
              mine[BYTES] / theirs[BYTES]);
   }
   for (int i = 0; i < BYTES; i++)
-    printf("%zu  %s  %.0f  %.0f  %.2f\n", count, names[i], median(taken[0][i]), median(taken[1][i]),
-           median(taken[2][i]));
+    printf("%zu  %s  %.0f  %.0f  %.2f\n", count, names[i], median(taken[0][i], ROUNDS), median(taken[1][i], ROUNDS),
+           median(taken[2][i], ROUNDS));
   return EXIT_SUCCESS;
 }

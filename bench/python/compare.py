@@ -5,8 +5,9 @@
 
 `scripts/bench python` does that.
 
-Prints two tables: one request after another, and many at once under asyncio. Processor time is that of the whole
-process, the engine's own thread included. Ratios are of one round; what is printed is the median of all rounds.
+Prints tables: one request after another, and many at once under asyncio, beside pycurl's own way. Processor time is
+that of the whole process, the engine's own thread included. Ratios are of one round; what is printed is the median of
+all rounds, and their least and most.
 
 pycurl from PyPI brings a libcurl of its own, which may be newer than the system's: the table says which. To compare
 with the very same libcurl too: pip install --no-binary pycurl --no-deps --target FOLDER pycurl, and --pycurl FOLDER.
@@ -24,11 +25,10 @@ import functools
 import gc
 import importlib.util
 import io
-import statistics
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any, Callable, NamedTuple
 
@@ -37,6 +37,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import aiohttp
 import aiohttp_retry
 import boxretry
+import goals
 import httpx
 import pycurl
 import requests
@@ -48,7 +49,8 @@ from boxretry.aio import AsyncClient
 from boxretry.integrations.box_sdk import RetryNetworkClient
 from boxretry.integrations.httpx import RetryTransport
 from boxretry.integrations.requests import RetryAdapter
-from measure import markdown, raise_descriptor_limit
+from goals import Goal
+from measure import markdown, median, raise_descriptor_limit, with_spread
 from server import nginx
 from urllib3.util.retry import Retry
 
@@ -166,6 +168,10 @@ def called_pycurl(module: Any) -> str:
     return f"pycurl ({module.version.split()[1]})"
 
 
+def is_pycurl(who: str) -> bool:
+    return who.startswith("pycurl")
+
+
 ONE_AFTER_ANOTHER = {
     "boxretry, main thread": Subject(ours),
     "boxretry, another thread": Subject(ours, in_thread=True),
@@ -206,7 +212,16 @@ def one_after_another(url: str, rounds: int, requests: int) -> str:
             for name, subject in ONE_AFTER_ANOTHER.items():
                 run = measured_in_thread if subject.in_thread else measure
                 taken[name].append(run(senders[name], requests))
-    return table(taken, BASE)
+    mine = taken["boxretry, main thread"]
+    fastest = [
+        min(costs, key=lambda cost: cost.wall) for costs in zip(*(taken[who] for who in taken if is_pycurl(who)))
+    ]
+    aims = [
+        Goal("requests/s, times pycurl's", median(speeds(mine, fastest)), 1, is_least=True),
+        Goal("requests/s, times requests'", median(speeds(mine, taken[BASE])), 3, is_least=True),
+        Goal("CPU, of requests'", median(processor(mine, taken[BASE])), 0.33),
+    ]
+    return table(taken, BASE) + goals.said("python, one after another", aims)
 
 
 # Many at once.
@@ -250,29 +265,95 @@ async def aiohttp_at_once(url: str, in_flight: int, requests: int) -> Cost:
         return await many(send, in_flight, requests)
 
 
-AT_ONCE = {"boxretry.aio": ours_at_once, "aiohttp + aiohttp-retry": aiohttp_at_once}
+async def pycurl_at_once(url: str, in_flight: int, requests: int, module: Any = pycurl) -> Cost:
+    """CurlMulti, with a loop of its own in the place of asyncio's."""
+    multi = module.CurlMulti()
+    bodies: dict[Any, io.BytesIO] = {}
+
+    def begin(curl: Any) -> None:
+        bodies[curl] = io.BytesIO()
+        curl.setopt(module.WRITEDATA, bodies[curl])
+        multi.add_handle(curl)
+
+    def send_all(count: int) -> None:
+        begun = ended = 0
+        for curl in handles:
+            begin(curl)
+            begun += 1
+        while ended < count:
+            multi.perform()
+            _, done, failed = multi.info_read()
+            assert not failed, failed
+            if not done:
+                multi.select(1.0)
+            for curl in done:
+                multi.remove_handle(curl)
+                assert curl.getinfo(module.RESPONSE_CODE) == 200 and len(bodies[curl].getvalue()) == 256
+                ended += 1
+                if begun < count:
+                    begin(curl)
+                    begun += 1
+
+    handles = [module.Curl() for _ in range(in_flight)]
+    for curl in handles:
+        curl.setopt(module.URL, url)
+    send_all(in_flight)
+    gc.collect()
+    wall, processor = time.perf_counter(), time.process_time()
+    send_all(requests)
+    cost = Cost((time.perf_counter() - wall) / requests, (time.process_time() - processor) / requests)
+    for curl in handles:
+        curl.close()
+    multi.close()
+    return cost
+
+
+SendMany = Callable[[str, int, int], Coroutine[Any, Any, Cost]]
+
+AT_ONCE: dict[str, SendMany] = {
+    "boxretry.aio": ours_at_once,
+    "aiohttp + aiohttp-retry": aiohttp_at_once,
+    called_pycurl(pycurl): pycurl_at_once,
+}
+#: CurlMulti waits with select(), which takes no descriptor from 1,024 on.
+MOST_OF_PYCURL = 64
 
 
 def at_once(url: str, in_flight: int, rounds: int, requests: int) -> str:
-    taken: dict[str, list[Cost]] = {name: [] for name in AT_ONCE}
+    subjects = {who: run for who, run in AT_ONCE.items() if in_flight <= MOST_OF_PYCURL or not is_pycurl(who)}
+    base = "aiohttp + aiohttp-retry"
+    taken: dict[str, list[Cost]] = {name: [] for name in subjects}
     for _ in range(rounds):
-        for name, run in AT_ONCE.items():
+        for name, run in subjects.items():
             taken[name].append(asyncio.run(run(url, in_flight, requests)))
-    return table(taken, "aiohttp + aiohttp-retry")
+    times = median(speeds(taken["boxretry.aio"], taken[base]))
+    aims = [Goal("requests/s, times aiohttp's", times, 2, is_least=True)]
+    return table(taken, base) + goals.said("python, at once", aims)
+
+
+# What they took.
+
+
+def speeds(mine: list[Cost], theirs: list[Cost]) -> list[float]:
+    """Our requests/s to theirs, in each round."""
+    return [their.wall / my.wall for my, their in zip(mine, theirs)]
+
+
+def processor(mine: list[Cost], theirs: list[Cost]) -> list[float]:
+    """Our processor time to theirs, in each round."""
+    return [my.processor / their.processor for my, their in zip(mine, theirs)]
 
 
 def table(taken: dict[str, list[Cost]], base: str) -> str:
-    median = statistics.median
     rows = [["who", "requests/s", f"times {base}", "µs of CPU each", "ratio"]]
     for name, costs in taken.items():
-        pairs = list(zip(costs, taken[base]))
         rows.append(
             [
                 name,
                 f"{1 / median(cost.wall for cost in costs):,.0f}",
-                f"{median(theirs.wall / mine.wall for mine, theirs in pairs):.2f}",
+                with_spread(speeds(costs, taken[base])),
                 f"{median(cost.processor for cost in costs) * 1e6:.1f}",
-                f"{median(mine.processor / theirs.processor for mine, theirs in pairs):.2f}",
+                with_spread(processor(costs, taken[base])),
             ]
         )
     return markdown(rows)
@@ -287,6 +368,7 @@ def main() -> None:
     if arguments.pycurl:
         module = other_pycurl(arguments.pycurl)
         ONE_AFTER_ANOTHER[called_pycurl(module)] = Subject(functools.partial(with_pycurl, module=module))
+        AT_ONCE[called_pycurl(module)] = functools.partial(pycurl_at_once, module=module)
     raise_descriptor_limit()
     with nginx() as server:
         url = f"{server.http}/"
