@@ -8,11 +8,11 @@ program keeps its buffers. libcurl itself takes more too, because other requests
 the options in which they differ are set. [PROFILE.md](PROFILE.md) has the counts."""
 
 _THREADS = """\
-The engine has a thread of its own, beside that of the program. In a process with threads glibc's allocator
-takes locks and looks for an arena, and what one thread hands over to the other has to be fetched from the other
-processor's cache; a bare program with one thread knows neither. With few processors, shared with a server and
-other work, the two threads are also given turns one after the other, which counts as seconds though not as
-processor time."""
+With many in flight the engine has a thread of its own, beside that of the program. In a process with threads
+glibc's allocator takes locks and looks for an arena, and what one thread hands over to the other has to be
+fetched from the other processor's cache; a bare program with one thread knows neither. With few processors,
+shared with a server and other work, the two threads are also given turns one after the other, which counts as
+seconds though not as processor time. One after another there is no such thread."""
 
 REASONS = {
     "decision": """\
@@ -31,8 +31,8 @@ Where other work runs, two processes of one kind differ by more than the goal al
 most.""",
     "http": f"{_REQUESTS}\n\n{_THREADS}\n\n"
     """\
-Memory with few in flight is mostly what there is once: the engine, its thread and that thread's arena, divided
-by few requests.""",
+Memory with few in flight is mostly what there is once: the engine, its buffers and, with many in flight, its
+thread and that thread's arena, divided by few requests.""",
     "retries": f"{_REQUESTS}\n\n{_THREADS}\n\n"
     """\
 Each answer that is retried is a decision and a wait in the timer queue beyond that, and its attempt is

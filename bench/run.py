@@ -68,7 +68,9 @@ def main(names: list[str]) -> None:
             f"in {time.monotonic() - began:.0f} seconds: "
             f"{platform.machine()}, {os.cpu_count()} processors, "
             f"{platform.system()} {platform.release().split('-')[0]}, shared with other work; {', '.join(versions)}. "
-            "Only ratios mean something; beside one, in brackets, are the least and the most of the rounds.\n\n"
+            "Only ratios mean something: each is the median of those of the rounds, and so need not be that of the "
+            "medians beside it; in brackets are the least and the most. "
+            "Of bare libcurl's ways a round takes the least of each figure.\n\n"
         )
         (ROOT / "bench/RESULTS.md").write_text(introduction + "\n".join(sections))
 
