@@ -12,7 +12,7 @@ public final class Engine {
     /// No more of them begin after that time, or after that which the others took.
     private static let longestStart: Int64 = 1_000_000
     /// What a transport lets happen in one wait, at most.
-    private static let eventsAtOnce = 64
+    static let eventsAtOnce = 64
 
     /// Guards what stands below it; never held around a callback.
     let lock: OpaquePointer

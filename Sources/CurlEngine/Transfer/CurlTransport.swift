@@ -117,7 +117,9 @@ final class CurlTransport: Transport {
         var ready: [64 of shim_ready] = .init(repeating: shim_ready())
         var span = ready.mutableSpan
         let timeout = timeoutMilliseconds(nanoseconds)
-        let count = span.withUnsafeMutableBufferPointer { shim_epoll_wait(epoll, $0.baseAddress, 64, timeout) }
+        let count = span.withUnsafeMutableBufferPointer {
+            shim_epoll_wait(epoll, $0.baseAddress, Int32(Engine.eventsAtOnce), timeout)
+        }
         engine.woke()
         var handled = 0
         for index in 0..<Int(count) {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from boxretry import Client, Proxy, SettingError, _abi, _certificates, _library
+from boxretry import Client, OAuth2Token, Proxy, SettingError, _abi, _certificates, _library
 
 
 def test_the_first_place_that_has_a_file_is_taken(tmp_path: Path) -> None:
@@ -50,4 +50,14 @@ def test_a_client_that_is_told_what_to_trust_does_not_look(monkeypatch: pytest.M
     Client(ca_file="/nowhere/given.pem").close()
     assert not looked
     Client().close()
+    assert looked
+
+
+def test_a_token_endpoint_looks_as_a_client_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_library, "is_in_package", lambda library: True)
+    looked: list[None] = []
+    monkeypatch.setattr(_certificates, "system_ca_file", lambda: looked.append(None))
+    OAuth2Token("https://127.0.0.1/token", refresh_token="refresh", ca_file="/nowhere/given.pem").close()
+    assert not looked
+    OAuth2Token("https://127.0.0.1/token", refresh_token="refresh").close()
     assert looked

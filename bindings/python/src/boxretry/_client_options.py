@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from ctypes import c_char_p, pointer
+from ctypes import c_char_p
 from typing import Any, Callable, SupportsIndex
 
 from . import _abi
 from ._arguments import INT32, UINT64, Real, Text, member, new, real, text
 from ._bodies import Path, path_bytes
 from ._callbacks import before_attempt_of_client
-from ._certificates import default_ca_file
 from ._common_arguments import (
     called,
     deadline_or_none_ms,
     is_custom,
     positive,
     redirects,
+    set_connection,
     strategy_handle,
     switch,
     token_source_handle,
@@ -26,7 +26,7 @@ from .attempt_request import AttemptRequest
 from .enums import HTTPVersion, Preset, Proxy
 from .event import Event, Listener, on_event_callback
 from .options import Strategy
-from .timeout import Timeout, timeouts_struct
+from .timeout import Timeout
 from .token import AnyTokenSource
 
 
@@ -76,20 +76,9 @@ class ClientOptions:
         strategy_kept = None if strategy is None else strategy_handle(strategy)
         if strategy_kept is not None:
             struct.strategy = strategy_kept.pointer
-        if timeout is not None:
-            struct.timeouts = pointer(timeouts_struct(timeout))
         if deadline is not None:
             struct.deadline_ms = deadline_or_none_ms(deadline)
-        if user_agent is not None:
-            struct.user_agent = text(user_agent, "user_agent")
-        if ca_file is None:
-            ca_file = default_ca_file()
-        if ca_file is not None:
-            struct.ca_file = text(ca_file, "ca_file")
-        if isinstance(proxy, Proxy):
-            struct.proxy_mode = proxy
-        else:
-            struct.proxy_mode, struct.proxy = Proxy.GIVEN, text(proxy, "proxy")
+        set_connection(struct, timeout, user_agent, ca_file, proxy)
         for name, number, fits in (
             ("max_total_attempts", max_total_attempts, INT32),
             ("max_transfers", max_transfers, INT32),

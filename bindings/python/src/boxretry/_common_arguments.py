@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from ctypes import pointer
 from typing import Any, SupportsIndex
 
 from . import _abi
-from ._arguments import INT32, Real, deadline_ms, integer
+from ._arguments import INT32, Real, Text, deadline_ms, integer, text
+from ._certificates import default_ca_file
 from ._handle import Handle
 from .custom import AsyncCustomRetryStrategy, CustomRetryStrategy, custom_handle
-from .enums import Switch
+from .enums import Proxy, Switch
 from .errors import InvalidArgumentError
 from .options import Strategy
 from .strategy import RetryStrategy
+from .timeout import Timeout, timeouts_struct
 from .token import AnyTokenSource
 
 #: What the header says of a client's `max_redirects`.
@@ -72,6 +75,24 @@ def switch(value: bool | None, name: str) -> Switch:
     if not isinstance(value, bool):
         raise TypeError(f"{name}: must be a bool, not {type(value).__name__}")
     return Switch.ON if value else Switch.OFF
+
+
+def set_connection(
+    options: Any, timeout: Timeout | None, user_agent: Text | None, ca_file: Text | None, proxy: Text | Proxy
+) -> None:
+    """How connections are made, in a boxretry_client_options or a boxretry_token_endpoint_options."""
+    if timeout is not None:
+        options.timeouts = pointer(timeouts_struct(timeout))
+    if user_agent is not None:
+        options.user_agent = text(user_agent, "user_agent")
+    if ca_file is None:
+        ca_file = default_ca_file()
+    if ca_file is not None:
+        options.ca_file = text(ca_file, "ca_file")
+    if isinstance(proxy, Proxy):
+        options.proxy_mode = proxy
+    else:
+        options.proxy_mode, options.proxy = Proxy.GIVEN, text(proxy, "proxy")
 
 
 def redirects(follow: bool | None, maximum: SupportsIndex | None) -> int:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from ctypes import byref, pointer
+from ctypes import byref
 from typing import Any, Callable
 
 from . import _abi
 from ._arguments import Real, Text, new, text
+from ._common_arguments import set_connection
 from .clock import ManualClock
 from .delays import TokenRetryPolicy
 from .enums import Proxy
 from .errors import InvalidArgumentError
 from .outcome import HeaderArray, Headers
-from .timeout import Timeout, timeouts_struct
+from .timeout import Timeout
 from .token import BlockingTokenSource, fill_in_common
 
 
@@ -83,16 +84,7 @@ class OAuth2Token(BlockingTokenSource):
             options, policy, refresh_leeway, provider_timeout, fetch_timeout, refresh_ahead_window, serve_stale, clock
         )
         options.allow_insecure = bool(allow_insecure)
-        if timeout is not None:
-            options.timeouts = pointer(timeouts_struct(timeout))
-        if user_agent is not None:
-            options.user_agent = text(user_agent, "user_agent")
-        if ca_file is not None:
-            options.ca_file = text(ca_file, "ca_file")
-        if isinstance(proxy, Proxy):
-            options.proxy_mode = proxy
-        else:
-            options.proxy_mode, options.proxy = Proxy.GIVEN, text(proxy, "proxy")
+        set_connection(options, timeout, user_agent, ca_file, proxy)
         self._open(_abi.boxretry_token_source_new_endpoint, byref(options), keeps=(listener, kept))
 
 
