@@ -73,11 +73,11 @@ extern "C" {
  * ================================================================================================================== */
 
 #define BOXRETRY_VERSION_MAJOR 0
-#define BOXRETRY_VERSION_MINOR 1
+#define BOXRETRY_VERSION_MINOR 2
 #define BOXRETRY_VERSION_PATCH 0
 
 /** The version of this header as text. */
-#define BOXRETRY_VERSION "0.1.0"
+#define BOXRETRY_VERSION "0.2.0"
 
 /** A version as one number that grows with it: 1.2.3 is 10203. Minor and patch stay below 100. */
 #define BOXRETRY_VERSION_MAKE_NUMBER(major, minor, patch) ((major)*10000 + (minor)*100 + (patch))
@@ -90,7 +90,7 @@ extern "C" {
 #define BOXRETRY_VERSION_AT_LEAST(major, minor, patch)                                                                 \
   (BOXRETRY_VERSION_NUMBER >= BOXRETRY_VERSION_MAKE_NUMBER(major, minor, patch))
 
-/** The version of the library that the program runs with, such as "0.1.0". Static; never NULL. Any thread. */
+/** The version of the library that the program runs with, such as "0.2.0". Static; never NULL. Any thread. */
 const char *boxretry_version(void);
 
 /** The version of the library that the program runs with, as BOXRETRY_VERSION_NUMBER has it. Any thread. */

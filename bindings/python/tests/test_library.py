@@ -76,7 +76,7 @@ def test_the_error_lists_all_that_was_tried_and_why_it_failed(
     first, packaged, environment, system = str(raised.value).splitlines()
     assert first == "no libboxretry could be loaded; tried"
     assert packaged == (
-        f"  the copy in the package: {too_old}: is version 0.0.99, and this package needs 0.1.0 or newer"
+        f"  the copy in the package: {too_old}: is version 0.0.99, and this package needs 0.2.0 or newer"
     )
     assert environment.startswith(f"  the environment variable BOXRETRY_LIBRARY: {no_library}: ")
     assert "file too short" in environment

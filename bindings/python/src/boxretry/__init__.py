@@ -86,7 +86,7 @@ from .token import FixedToken, Token, TokenProvider, TokenSource
 from .token_endpoint import BoxClientCredentials, OAuth2Token
 
 #: The version of this package.
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "PAUSE",
@@ -175,7 +175,7 @@ def version() -> str:
     """The version of the library that the program runs with.
 
     >>> version()
-    '0.1.0'
+    '0.2.0'
     """
     text: bytes = _abi.boxretry_version()
     return text.decode()

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 SONAME = "libboxretry.so.0"
 
 #: The oldest version of the library that has all that this package calls: major, minor, patch.
-NEEDED_VERSION = (0, 1, 0)
+NEEDED_VERSION = (0, 2, 0)
 
 
 def load() -> ctypes.CDLL:
