@@ -1,4 +1,5 @@
 import CShims
+import Foundation
 import RetryCore
 import Testing
 
@@ -168,6 +169,47 @@ import Testing
         #expect(result.records.map(\.exceptionNumber) == [1, 0])
     }
 
+    @Test("F97, B15: how one attempt ended is not read by the next, whose body comes while the strategy is asked")
+    func endOfTheAttemptBefore() throws {
+        // The file sink refuses a 206 that nobody asked for once the strategy has taken it: by then it has ended.
+        let refused = Script.status(206, "Content-Range: bytes 0-0/1", "Content-Length: 0")
+        let slow = Script(events: [
+            (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .body("first ")), (2, .body("second")),
+            (2, .end(.response)),
+        ])
+        let strategy = Asked([.stop(.custom), .retry(.custom), .stop(.custom)])
+        let result = try TemporaryFile.with { file in
+            let result = try Scene(refused, slow).perform(sink: file.sink(), strategy: strategy)
+            #expect(file.content == "first second")
+            return result
+        }
+        #expect(result.status == 200 && result.sinkLength == 12)
+        #expect(result.records.map(\.status) == [0, 200])
+        #expect(result.records.map(\.cause) == [.protocol, .none])
+        #expect(strategy.seen == [206, 0, 200])
+    }
+
+    @Test("F97, B10: each attempt is recorded once, also after one that ended while the strategy was asked")
+    func noAttemptThatWasNotMade() throws {
+        let refused = Script.status(206, "Content-Range: bytes 0-0/1", "Content-Length: 0")
+        let strategy = Asked([.stop(.custom), .retry(.custom), .stop(.custom)])
+        let result = try TemporaryFile.with { file in
+            try Scene(refused, .status(404)).perform(sink: file.sink(), strategy: strategy)
+        }
+        #expect(result.status == 404)
+        #expect(result.records.map(\.status) == [0, 404])
+    }
+
+    @Test("F97, B13: what was decided by the head of one sending is not read by the next one of the same attempt")
+    func headBeforeAReconnect() throws {
+        let unseen = Script(events: [
+            (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .end(.vetoed(isSafe: true))),
+        ])
+        let result = try Scene(unseen, .status(500), .status(200, body: "whole")).perform(sink: Recorder().make())
+        #expect(result.records.map(\.status) == [500, 200])
+        #expect(result.records.map { $0.decision?.reason } == [.serverError, .success])
+    }
+
     @Test("R3: a stream that was read and cannot be rewound is not sent again") func oneShot() throws {
         let source = CallbackSource(length: -1, read: { _, _, _ in .bytes(3) }, rewind: nil, close: {})
         let scene = try Scene(.status(503, body: "busy"))
@@ -194,6 +236,25 @@ private var brokenOffEarly: Script {
     Script(events: [
         (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .end(.exception(.receive))),
     ])
+}
+
+/// A file that is to be made, in a folder that goes with it.
+struct TemporaryFile {
+    private let path: String
+
+    static func with<Result>(_ body: (TemporaryFile) throws -> Result) throws -> Result {
+        let folder = URL.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        return try body(TemporaryFile(path: folder.appending(path: "file").path))
+    }
+
+    func sink(isResumable: Bool = false) throws -> FileSink {
+        try #require(path.withCString { FileSink.make(path: $0, isResumable: isResumable) })
+    }
+
+    /// Nil: there is no such file.
+    var content: String? { try? String(contentsOfFile: path, encoding: .utf8) }
 }
 
 /// A sink that writes down what it is asked to do.

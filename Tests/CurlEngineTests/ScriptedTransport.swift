@@ -100,7 +100,13 @@ final class ScriptedTransport: Transport {
 
     func wait(nanoseconds: Int64) -> Int {
         // Another thread is asked, and its answer comes in real time.
-        if let engine, engine.active.contains(where: { $0.isAskingEarly || $0.machine.state == .deciding }) { return 0 }
+        if let engine,
+            engine.active.contains(where: {
+                $0.transfer?.headDecision.isPending == true || $0.machine.state == .deciding
+            })
+        {
+            return 0
+        }
         let now = clock.monotonic.nanoseconds
         let next = pending.map(\.due).min() ?? .max
         let until = min(next, nanoseconds > .max - now ? .max : now + nanoseconds)

@@ -32,16 +32,6 @@ public final class Call: TimerEntry {
     var attemptStartedAt: Int64 = 0
     /// The same on CLOCK_BOOTTIME, on which the resource time runs (M6).
     var attemptStartedBoot: Int64 = 0
-    var outcome = Outcome(status: 0)
-    var decision: Decision?
-    /// In place of a decision: the strategy's callback failed.
-    var strategyFailure: StrategyFailure?
-    /// What was decided about a response when its head had come, since its body had to go somewhere (B15); and how the
-    /// retry loop stood before.
-    var early: (decision: Decision?, before: RetryLoop)?
-    /// The strategy is at it, on another thread; the attempt may end meanwhile.
-    var isAskingEarly = false
-    var endWhileAsking: (result: CallMachine.AttemptResult, code: Int32, at: Int64)?
     /// What the last attempt brought; the body only if its transfer is gone, and it may yet be wanted.
     private(set) var received = (head: ResponseHead(), body: shim_buffer())
     private var hasKeptResponse = false
@@ -175,7 +165,9 @@ public final class Call: TimerEntry {
             guard let code = records.last?.curlCode, code != 0 else { return nil }
             return FailureReason(nil, .curl(code))
         case .callbackFailed:
-            if let strategyFailure { return FailureReason(nil, .words(strategyFailure.why)) }
+            if let strategyFailure = transfer?.strategyFailure {
+                return FailureReason(nil, .words(strategyFailure.why))
+            }
             return FailureReason("before_attempt", .words("called boxretry_sending_fail()"))
         case .local(.exhausted), .local(.outOfMemory), .local(.tooManyRedirects), .response, .exception, .cancelled,
             .deadline, .token:

@@ -5,7 +5,7 @@ final class WorkerPool {
     private static let maximumThreads = 4
 
     private let monitor: OpaquePointer
-    private var work: [Call] = []
+    private var work: [StrategyQuestion] = []
     private var threads = 0
     private var idle = 0
     private var isClosed = false
@@ -24,7 +24,7 @@ final class WorkerPool {
     }
 
     /// False if there is no thread to do it, and none can be had.
-    func decide(_ call: Call) -> Bool {
+    func ask(_ question: StrategyQuestion) -> Bool {
         shim_monitor_lock(monitor)
         defer { shim_monitor_unlock(monitor) }
         if work.count >= idle, threads < Self.maximumThreads {
@@ -36,7 +36,7 @@ final class WorkerPool {
                 guard threads > 0 else { return false }
             }
         }
-        work.append(call)
+        work.append(question)
         shim_monitor_wake_all(monitor)
         return true
     }
@@ -48,6 +48,12 @@ final class WorkerPool {
         shim_monitor_unlock(monitor)
     }
 
+    /// Without the lock: the question may be the last to keep its call, whose end may call back.
+    private func run(_ question: consuming StrategyQuestion) {
+        question.ask()
+        question.call.engine.post(.decided(question), about: question.call)
+    }
+
     private static func run(_ context: UnsafeMutableRawPointer?) {
         guard let context else { return }
         Unmanaged<WorkerPool>.fromOpaque(context).takeRetainedValue().runThread()
@@ -57,9 +63,9 @@ final class WorkerPool {
         shim_monitor_lock(monitor)
         while true {
             if !work.isEmpty {
-                let call = work.removeFirst()
+                let question = work.removeFirst()
                 shim_monitor_unlock(monitor)
-                call.engine.decideOnPool(call)
+                run(question)
                 shim_monitor_lock(monitor)
             } else if isClosed {
                 threads -= 1

@@ -64,8 +64,8 @@ extension Engine {
     func attemptEnded(_ call: Call, _ result: CallMachine.AttemptResult, code: Int32, at time: Int64? = nil) {
         guard let transfer = call.transfer else { return }
         detach(transfer)
-        if call.isAskingEarly {
-            call.endWhileAsking = (result, code, time ?? now)
+        if transfer.headDecision.isPending {
+            transfer.headDecision = .pending(end: AttemptEnd(result: result, code: code, time: time ?? now))
             return arm(call)
         }
         transfer.tellLastProgress()
@@ -76,7 +76,7 @@ extension Engine {
             dropToken(call)
             call.auth?.hasReplayed = true
             let decision = call.retryLoop.countRejection(isReplayable: call.bodyCanBeSentAgain)
-            call.decision = decision
+            transfer.decision = decision
             guard decision.isRetry else { return refuseReplay(call, transfer, at: time ?? now) }
             result = .replay
         }
@@ -88,7 +88,7 @@ extension Engine {
     private func refuseReplay(_ call: Call, _ transfer: Transfer, at time: Int64) {
         note(call, transfer, .response, code: 0, at: time)
         guard case .decide = call.machine.attemptEnded(.response) else { return }
-        decided(call)
+        decided(call, transfer)
     }
 
     /// What a response is to the call: its answer, or a redirect that is followed. Then the call's target is changed.
@@ -140,22 +140,23 @@ extension Engine {
         makeOutcome(call, transfer, cause: cause)
         call.reconnects = 0
         guard result == .replay else { return }
-        call.records[call.records.count - 1].decision = call.decision
+        call.records[call.records.count - 1].decision = transfer.decision
         tell(.attemptEnded, call, call.records.last)
         call.keepResponse()
     }
 
     /// The attempt's outcome, for the strategy to see.
     func makeOutcome(_ call: Call, _ transfer: Transfer, cause: NetworkExceptionCause) {
-        call.outcome = cause == .none ? Outcome(status: transfer.status) : Outcome(exception: cause)
+        var outcome = cause == .none ? Outcome(status: transfer.status) : Outcome(exception: cause)
         // A response that broke off has headers, too.
-        if transfer.isHeadWhole { call.outcome.headers = call.received.head.list }
-        call.outcome.requestSent = call.requestSent(transfer)
-        call.outcome.isRequestUnsafe = call.request.isUnsafe
-        call.outcome.request = UnsafeRawPointer(call.request.description)
-        call.outcome.isBodyReplayable = call.bodyCanBeSentAgain
-        call.outcome.authAvailable = transfer.usesToken
-        if cause != .none, let sink = call.sink { call.outcome.isSinkRestartable = !sink.hasBegun || sink.canRestart }
+        if transfer.isHeadWhole { outcome.headers = call.received.head.list }
+        outcome.requestSent = call.requestSent(transfer)
+        outcome.isRequestUnsafe = call.request.isUnsafe
+        outcome.request = UnsafeRawPointer(call.request.description)
+        outcome.isBodyReplayable = call.bodyCanBeSentAgain
+        outcome.authAvailable = transfer.usesToken
+        if cause != .none, let sink = call.sink { outcome.isSinkRestartable = !sink.hasBegun || sink.canRestart }
+        transfer.outcome = outcome
     }
 
     /// Writes down an attempt that the end of its call broke off: the server may have seen it (B13).

@@ -16,7 +16,11 @@ extension Engine {
         case .decide: decide(call)
         case .wait(let seconds):
             // If there is no other token, it is what the call ends with (B8).
-            if call.decision?.action == .refreshTokenAndRetry, !call.outcome.isNetworkException { call.keepResponse() }
+            if let transfer = call.transfer, transfer.decision?.action == .refreshTokenAndRetry,
+                !transfer.outcome.isNetworkException
+            {
+                call.keepResponse()
+            }
             drop(&call.transfer)
             tell(.retryScheduled, call, call.records.last)
             timers.set(call, due: Instant(nanoseconds: now).advanced(bySeconds: seconds).nanoseconds)
@@ -116,7 +120,7 @@ extension Engine {
     }
 
     private func finish(_ call: Call, _ wanted: CallMachine.Ending) {
-        if let transfer = call.transfer, !transfer.isDetached || call.endWhileAsking != nil {
+        if let transfer = call.transfer, !transfer.isDetached || transfer.headDecision.isPending {
             noteUnfinished(call, transfer)
         }
         leaveToken(call)
@@ -132,7 +136,7 @@ extension Engine {
         }
         // What was decided about the last attempt is not why a call was cancelled, or ran out of time.
         let isDecided = ending != .cancelled && ending != .deadline
-        if ending == .response, call.decision?.action == .succeed { budget?.giveBack() }
+        if ending == .response, call.transfer?.decision?.action == .succeed { budget?.giveBack() }
         tell(.callEnded, call, isDecided ? call.records.last : nil, ending)
         let result = call.makeResult(ending)
         drop(&call.transfer)

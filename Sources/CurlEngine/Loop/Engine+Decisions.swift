@@ -1,25 +1,19 @@
 import CShims
 import RetryCore
 
-/// What is asked of the strategy, and what becomes of its answers. On the loop, but for `decideOnPool`.
+/// What is asked of the strategy, and what becomes of its answers. All of it runs on the loop.
 extension Engine {
-    /// The strategy is asked; on the pool, if foreign code will answer.
+    /// Asks the strategy about an attempt that has ended; on the pool, if foreign code will answer.
     func decide(_ call: Call) {
-        if let early = call.early, !call.outcome.isNetworkException {
-            call.early = nil
-            call.decision = early.decision
-            return decided(call)
-        }
-        if let early = call.early {
-            // The response whose head was judged has not become one.
-            call.retryLoop = early.before
-            call.early = nil
+        guard let transfer = call.transfer else { return }
+        if case .made(let answer) = transfer.headDecision, !transfer.outcome.isNetworkException {
+            return decided(call, transfer, answer)
         }
         guard call.strategy.callsBack else {
-            call.decision = charged(nextDecision(call), call)
-            return decided(call)
+            let answer = StrategyAnswer(of: call.retryLoop, about: transfer.outcome, clock: clock)
+            return decided(call, transfer, charged(answer, transfer))
         }
-        if !pool.decide(call) { perform(call.machine.failed(.exhausted), call) }
+        if !pool.ask(StrategyQuestion(call, transfer)) { perform(call.machine.failed(.exhausted), call) }
     }
 
     /// What becomes of the body of a 2xx response whose head has come.
@@ -35,73 +29,62 @@ extension Engine {
     func askEarly(_ call: Call, _ transfer: Transfer) -> EarlyAnswer {
         guard call.keepHead(transfer) else { return .fail(.outOfMemory) }
         makeOutcome(call, transfer, cause: .none)
-        let before = call.retryLoop
         guard call.strategy.callsBack else {
-            let decision = charged(nextDecision(call), call)
-            call.early = (decision, before)
-            return decision?.isRetry == false ? .deliver : .keep
+            let answer = charged(StrategyAnswer(of: call.retryLoop, about: transfer.outcome, clock: clock), transfer)
+            transfer.headDecision = .made(answer)
+            return answer.decision?.isRetry == false ? .deliver : .keep
         }
-        call.early = (nil, before)
-        call.isAskingEarly = true
-        guard pool.decide(call) else {
-            call.isAskingEarly = false
-            return .fail(.exhausted)
-        }
+        guard pool.ask(StrategyQuestion(call, transfer)) else { return .fail(.exhausted) }
+        transfer.headDecision = .pending(end: nil)
         return .wait
     }
 
-    /// On a thread of the pool. The loop leaves the call alone until it is told.
-    func decideOnPool(_ call: Call) {
-        call.decision = nextDecision(call)
-        post(.decided(call), about: call)
-    }
-
-    /// Nil: the strategy's callback failed.
-    private func nextDecision(_ call: Call) -> Decision? {
-        do throws(StrategyFailure) {
-            return try call.retryLoop.next(call.outcome, clock: clock)
-        } catch {
-            call.strategyFailure = error
-            return nil
+    /// The pool has an answer. It is about one attempt, and changes nothing once the call has gone on without it.
+    func answered(_ question: StrategyQuestion) {
+        let (call, transfer) = (question.call, question.transfer)
+        guard call.transfer === transfer, let answer = question.answer.map({ charged($0, transfer) }) else { return }
+        guard case .pending(let end) = transfer.headDecision else { return decided(call, transfer, answer) }
+        guard let decision = answer.decision else {
+            transfer.strategyFailure = answer.failure
+            return perform(call.machine.callbackFailed(), call)
         }
+        transfer.headDecision = .made(answer)
+        startBody(call, transfer, isKept: decision.isRetry, end: end)
     }
 
-    /// The pool has an answer.
-    func answered(_ call: Call) {
-        call.decision = charged(call.decision, call)
-        if call.isAskingEarly { decidedEarly(call) } else { decided(call) }
+    /// What becomes of an answer when a retry has been taken out of the budget, or there is none left in it (C1).
+    private func charged(_ answer: StrategyAnswer, _ transfer: Transfer) -> StrategyAnswer {
+        guard answer.decision?.isRetry == true, budget?.take() == false else { return answer }
+        var answer = answer
+        answer.decision?.stop(.retryBudgetSpent, after: transfer.outcome)
+        return answer
     }
 
-    /// What becomes of a decision when a retry has been taken out of the budget, or there is none left in it (C1).
-    private func charged(_ decision: Decision?, _ call: Call) -> Decision? {
-        guard var decision, decision.isRetry, budget?.take() == false else { return decision }
-        decision.stop(.retryBudgetSpent, after: call.outcome)
-        return decision
+    private func decided(_ call: Call, _ transfer: Transfer, _ answer: StrategyAnswer) {
+        call.retryLoop = answer.loop
+        transfer.decision = answer.decision
+        transfer.strategyFailure = answer.failure
+        decided(call, transfer)
     }
 
-    func decided(_ call: Call) {
-        guard call.machine.state == .deciding else { return }  // It was cancelled meanwhile.
-        if !call.records.isEmpty { call.records[call.records.count - 1].decision = call.decision }
-        if call.decision?.rejectsToken == true { dropToken(call) }
+    /// Acts on the decision about an attempt that has ended.
+    func decided(_ call: Call, _ transfer: Transfer) {
+        guard call.machine.state == .deciding else { return }
+        if !call.records.isEmpty { call.records[call.records.count - 1].decision = transfer.decision }
+        if transfer.decision?.rejectsToken == true { dropToken(call) }
         tell(.attemptEnded, call, call.records.last)
-        perform(call.machine.decided(call.decision), call)
+        perform(call.machine.decided(transfer.decision), call)
     }
 
-    private func decidedEarly(_ call: Call) {
-        call.isAskingEarly = false
-        call.early?.decision = call.decision
-        guard let decision = call.decision else { return perform(call.machine.callbackFailed(), call) }
-        guard let transfer = call.transfer else { return }
-        if decision.isRetry {
+    /// The body of a response now has a place to go. `end`: all of it has come meanwhile, or it broke off.
+    private func startBody(_ call: Call, _ transfer: Transfer, isKept: Bool, end: AttemptEnd?) {
+        if isKept {
             transfer.keepInMemory()
         } else if let sink = call.sink, !transfer.deliver(to: sink) {
             let result = attemptResult(CURLE_WRITE_ERROR, of: transfer)
             return attemptEnded(call, result, code: Int32(CURLE_WRITE_ERROR.rawValue))
         }
-        if let end = call.endWhileAsking {
-            call.endWhileAsking = nil
-            return attemptEnded(call, end.result, code: end.code, at: end.at)
-        }
+        if let end { return attemptEnded(call, end.result, code: end.code, at: end.time) }
         resume(call)
     }
 }

@@ -71,7 +71,7 @@ public final class Engine {
     enum Command {
         case start(Call)
         case cancel(Call)
-        case decided(Call)
+        case decided(StrategyQuestion)
         case resume(Call)
         case token(Call, TokenResult)
         case cancelAll
@@ -358,10 +358,10 @@ public final class Engine {
                 active.append(call)
                 perform(call.isCancelledEarly ? call.machine.cancel() : call.machine.start(), call)
             case .cancel(let call): perform(call.machine.cancel(), call)
-            case .decided(let call): answered(call)
+            case .decided(let question): answered(question)
             case .resume(let call):
                 locked { call.isResumePosted = false }
-                resume(call)
+                if call.transfer?.isPaused == true { resume(call) }
             case .token(let call, let result): tokenEnded(call, result)
             case .cancelAll: while let call = active.last { perform(call.machine.cancel(), call) }
             }

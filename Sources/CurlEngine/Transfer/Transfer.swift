@@ -23,6 +23,14 @@ final class Transfer {
     var isDetached = false
     /// What is known of it in the end.
     var report = shim_report()
+    /// How it ended, as the strategy sees it.
+    var outcome = Outcome(status: 0)
+    /// What was decided about that outcome.
+    var decision: Decision?
+    /// In place of a decision: the strategy's callback failed.
+    var strategyFailure: StrategyFailure?
+    /// What the strategy said when only the head of the response had come.
+    var headDecision = HeadDecision.notAsked
 
     /// The header lines of the last message, as they came.
     private(set) var head = shim_buffer()
