@@ -14,6 +14,14 @@ final class CallHandle: Handle, HandleClass {
         super.init(.call)
     }
 
+    /// Makes the handle of a call that is about to begin. Callbacks are lent it until the call has ended (K5).
+    static func lent(by call: Call) -> CallHandle {
+        let handle = CallHandle(call)
+        call.handle = Unmanaged.passUnretained(handle).toOpaque()
+        call.lentHandle = handle
+        return handle
+    }
+
     static func release(_ pointer: UnsafeMutableRawPointer?) {
         if let pointer { Unmanaged<CallHandle>.fromOpaque(pointer).release() }
     }

@@ -230,10 +230,8 @@ public func boxretry_client_perform(
         let handle = try ClientHandle.retained(try required(client, "client"), "client")
         let out = try required(out, "out")
         let call = try handle.makeCall(request) { _ in .none }
-        // Callbacks get a handle to the call; it is not theirs to free.
-        let callHandle = CallHandle(call)
-        call.handle = Unmanaged.passUnretained(callHandle).toOpaque()
-        try withExtendedLifetime(callHandle) { () throws(Failure) in try handle.engine.perform(call).check() }
+        _ = CallHandle.lent(by: call)
+        try handle.engine.start(call) { $0.perform(call) }
         guard let result = handle.engine.takeResult(of: call) else { throw .outOfMemory }
         ResponseHandle(result).give(to: out)
     }
@@ -247,24 +245,24 @@ public func boxretry_client_submit(
     ClientHandle.with(client, "client") { handle throws(Failure) in
         let call = try handle.makeCall(request) { request throws(Failure) in try delivery(of: request) }
         if case .none = call.delivery { _ = try required(out, "out") }
-        let callHandle = CallHandle(call)
-        call.handle = Unmanaged.passRetained(callHandle).toOpaque()
-        // A callback gets the handle even if its owner has freed it.
-        if case .callback = call.delivery { _ = Unmanaged.passRetained(callHandle) }
+        let callHandle = Unmanaged.passRetained(CallHandle.lent(by: call))
         call.isUnowned = out == nil
-        let start = handle.engine.submit(call)
-        if start != .begun {
-            CallHandle.release(call.handle)
-            if case .callback = call.delivery { CallHandle.release(call.handle) }
+        do throws(Failure) {
+            try handle.engine.start(call) { $0.submit(call) }
+        } catch {
+            callHandle.release()
+            throw error
         }
-        try start.check()
-        out?.pointee = OpaquePointer(Unmanaged.passUnretained(callHandle).toOpaque())
+        out?.pointee = OpaquePointer(callHandle.toOpaque())
     }
 }
 
-extension Engine.Start {
-    fileprivate func check() throws(Failure) {
-        switch self {
+extension Engine {
+    /// Starts a call. If that fails, nobody is lent its handle.
+    fileprivate func start(_ call: Call, _ body: (Engine) -> Start) throws(Failure) {
+        let start = body(self)
+        if start != .begun { call.lentHandle = nil }
+        switch start {
         case .begun: return
         case .closed: throw .closed("client")
         case .exhausted: throw .exhausted
@@ -278,7 +276,6 @@ private func delivery(of request: boxretry_request) throws(Failure) -> Call.Deli
     let context = request.on_complete_context
     return .callback { call in
         called { onComplete(context, call.handle.map { OpaquePointer($0) }) }
-        CallHandle.release(call.handle)
         if call.isUnowned { CallHandle.release(call.handle) }
     }
 }

@@ -94,6 +94,79 @@ void callback_at_work(void) {
   wait_for(&endings, 2);
 }
 
+/* --- Callbacks that are lent their call --- */
+
+static atomic_long lent, freed;
+
+/* Uses a call that its owner frees meanwhile. */
+static void use_while_freed(boxretry_call *call) {
+  atomic_store(&lent, 1);
+  wait_for(&freed, 1);
+  REQUIRE(boxretry_call_user_pointer(call) == &lent);
+  boxretry_call_resume(call);
+  boxretry_call_cancel(call);
+}
+
+static void read_while_freed(void *context, boxretry_call *call, void *buffer, size_t capacity, int64_t *count) {
+  (void)context;
+  (void)buffer;
+  (void)capacity;
+  use_while_freed(call);
+  *count = BOXRETRY_READ_PAUSE;
+}
+
+static void begin_while_freed(void *context, boxretry_call *call, const boxretry_response_head *head, int32_t *done) {
+  (void)head;
+  if (context) use_while_freed(call);
+  *done = 1;
+}
+
+static void write_while_freed(void *context, boxretry_call *call, const void *data, size_t length, int32_t *answer) {
+  (void)context;
+  (void)data;
+  (void)length;
+  use_while_freed(call);
+  *answer = BOXRETRY_WRITE_PAUSE;
+}
+
+static void count_close(void *context) {
+  count_ending(context, NULL);
+}
+
+/* Without `on_complete`, which is lent the call as well. */
+static void free_while_lent(boxretry_request *request) {
+  atomic_store(&lent, 0);
+  atomic_store(&freed, 0);
+  atomic_store(&endings, 0);
+  request->user_pointer = &lent;
+  ok(boxretry_client_submit(client, request, &calls[0]));
+  wait_for(&lent, 1);
+  boxretry_call_free(calls[0]);
+  atomic_store(&freed, 1);
+  wait_for(&endings, 1);
+}
+
+/* K5, F98: given a callback that uses its call, when the owner frees the call meanwhile, then the call outlives the callback. */
+void free_against_callback(void) {
+  boxretry_body_source source = BOXRETRY_BODY_SOURCE_INIT;
+  boxretry_sink sink = BOXRETRY_SINK_INIT;
+  boxretry_request upload = request_to(hello), download = request_to(hello);
+  source.kind = BOXRETRY_SOURCE_CALLBACK;
+  source.read = read_while_freed;
+  source.context_free = count_close;
+  upload.method = "PUT";
+  upload.body_source = &source;
+  free_while_lent(&upload);
+  sink.kind = BOXRETRY_SINK_CALLBACK;
+  sink.write = write_while_freed;
+  sink.begin = begin_while_freed;
+  sink.context_free = count_close;
+  download.sink = &sink;
+  free_while_lent(&download);
+  sink.context = &lent; /* in `begin` */
+  free_while_lent(&download);
+}
+
 /* --- The cancel switch --- */
 
 static boxretry_cancel *cancel;

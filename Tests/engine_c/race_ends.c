@@ -1,5 +1,6 @@
 /* Scenarios of races.c: the end of clients and queues, and strategies that decide meanwhile. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "crew.h"
 #include "races.h"
@@ -112,6 +113,9 @@ static atomic_long deciding, may_decide;
 static void decide_when_told(void *context, const boxretry_outcome *outcome, int32_t attempt_number, int32_t *action) {
   atomic_fetch_add(&deciding, 1);
   wait_for(&may_decide, 1);
+  /* Its call may have been cancelled and freed meanwhile. */
+  REQUIRE(strcmp(outcome->request->url, busy) == 0 && outcome->request->user_pointer == NULL);
+  REQUIRE(outcome->header_count > 0 && strlen(outcome->headers[0].name) > 0);
   *action = outcome->status == 503 && attempt_number < 3 ? BOXRETRY_ACTION_RETRY : BOXRETRY_ACTION_STOP;
   (void)context;
 }

@@ -130,6 +130,7 @@ static const scenario scenarios[] = {
     {"close_after_callbacks", close_after_callbacks, true},
     {"cancel_after_end", cancel_after_end, true},
     {"callback_at_work", callback_at_work, false},
+    {"free_against_callback", free_against_callback, false},
     {"cancel_switch", cancel_switch, true},
     {"cancel_switch_unused", cancel_switch_unused, true},
     {"perform_on_threads", perform_on_threads, false},

@@ -52,6 +52,7 @@ void close_under_calls(void);
 void close_after_callbacks(void);
 void cancel_after_end(void);
 void callback_at_work(void);
+void free_against_callback(void);
 void cancel_switch(void);
 void cancel_switch_unused(void);
 void perform_on_threads(void);

@@ -53,6 +53,8 @@ public final class Call: TimerEntry {
     /// What C has of this call, and whether nobody has been given it yet: it is for whoever takes it from the queue.
     public var handle: UnsafeMutableRawPointer?
     public var isUnowned = false
+    /// Keeps `handle` alive until the call has ended, since callbacks are lent it and its owner may free it at any moment.
+    public var lentHandle: AnyObject?
 
     /// Guarded by the engine's lock: it is with the loop; or a cancel came before that.
     var isBegun = false

@@ -147,6 +147,7 @@ extension Engine {
             stats.ended += 1
         }
         deliver(call)
+        call.lentHandle = nil
         shim_monitor_lock(lock)
         unfinished -= 1
         let waiter = call.waiter
