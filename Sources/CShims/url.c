@@ -1,3 +1,4 @@
+#include "origin_hash.h"
 #include "shim_curl.h"
 
 #include <arpa/inet.h>
@@ -5,24 +6,22 @@
 #include <string.h>
 #include <strings.h>
 
-static uint64_t hash(uint64_t state, const char *text) {
-  for (; *text; text++)
-    state = (state ^ (unsigned char)*text) * 0x100000001B3U;
-  return state;
-}
-
-/* What is known of a host by how it is written in a URL, which has IPv6 in brackets. */
+/* What the way a host is written in a URL says about it. IPv6 addresses are in brackets. */
 typedef struct url_host {
   bool is_address;
-  bool is_loopback; /* 127.0.0.0/8, ::1, and the name that always stands for them (RFC 6761) */
+  bool is_loopback;
 } url_host;
 
+/* Loopback is only what reaches this machine whatever a resolver answers (T13): 127.0.0.0/8 and ::1, whose packets the
+ * kernel never sends out, and the name "localhost", which every libcurl since 7.78 resolves itself. "localhost." is not:
+ * libcurl before 8.12 asks the resolver for it. libcurl has decoded the host and written other forms of an IPv4 address
+ * (127.1, 0x7f000001) as four decimal numbers, and does the same again when it connects. */
 static url_host read_host(const char *host) {
   struct in_addr address;
   if (host[0] == '[') return (url_host){true, strcmp(host, "[::1]") == 0};
   if (host[0] >= '0' && host[0] <= '9' && inet_pton(AF_INET, host, &address) == 1)
     return (url_host){true, ntohl(address.s_addr) >> 24 == 127};
-  return (url_host){false, strcasecmp(host, "localhost") == 0 || strcasecmp(host, "localhost.") == 0};
+  return (url_host){false, strcasecmp(host, "localhost") == 0};
 }
 
 /* The parts of a URL that say where a request goes. */
@@ -62,7 +61,7 @@ static CURLUcode parse_origin(const char *url, url_origin *out) {
 
 /* What is known of a URL by its scheme, host and port, each as libcurl writes it. */
 static shim_url facts(bool has_tls, const char *host, url_host known, const char *port) {
-  return (shim_url){.origin = hash(hash(0xCBF29CE484222325U, host), port),
+  return (shim_url){.origin = origin_hash(host, port),
                     .needs_lookup = !known.is_address,
                     .has_tls = has_tls,
                     .is_local = known.is_loopback};

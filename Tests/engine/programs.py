@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 HEAD = """
 import os, resource, signal, sys, threading, time
@@ -13,6 +14,14 @@ from boxretry import *
 
 once = RetryStrategy(max_attempts=0, max_retries_on_exception=0)
 """
+
+
+def preloaded(source: str, folder: Path) -> str:
+    """Compiles a C file of this folder into a library for LD_PRELOAD; its path."""
+    library = folder / source.replace(".c", ".so")
+    path = Path(__file__).with_name(source)
+    subprocess.run(["gcc", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", path, "-o", library, "-ldl"], check=True)
+    return str(library)
 
 
 def start(program: str, *arguments: object, **environment: str) -> subprocess.Popen[str]:
@@ -35,5 +44,5 @@ def run(program: str, *arguments: object, **environment: str) -> str:
     except subprocess.TimeoutExpired:
         process.kill()
         raise AssertionError(f"it hangs; so far: {process.communicate()}") from None
-    assert (process.returncode, errors) == (0, ""), output
+    assert (process.returncode, errors) == (0, ""), (process.returncode, errors, output)
     return output

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-
 import pytest
 from boxretry import Client, ResolveError
 from calls import once
 from fault_server import FaultServer
-from programs import run
+from programs import preloaded, run
 
 
 @pytest.fixture(scope="module")
 def slow_lookups(tmp_path_factory: pytest.TempPathFactory) -> str:
-    library = tmp_path_factory.mktemp("lookups") / "slow_lookups.so"
-    source = Path(__file__).with_name("slow_lookups.c")
-    subprocess.run(
-        ["gcc", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", source, "-o", library, "-ldl"], check=True
-    )
-    return str(library)
+    return preloaded("slow_lookups.c", tmp_path_factory.mktemp("lookups"))
 
 
 def test_f37_a_look_up_that_never_answers(server: FaultServer, slow_lookups: str) -> None:

@@ -6,15 +6,10 @@
 #include "fuzz.h"
 
 #include <arpa/inet.h>
+#include <strings.h>
 
+#include "../../Sources/CShims/origin_hash.h"
 #include "shim_curl.h"
-
-/* As in Sources/CShims/url.c. */
-static uint64_t hash(uint64_t state, const char *text) {
-  for (; *text; text++)
-    state = (state ^ (unsigned char)*text) * 0x100000001B3U;
-  return state;
-}
 
 typedef struct parts {
   char *scheme, *host, *port;
@@ -57,7 +52,10 @@ static bool check(const char *url) {
     struct in_addr address;
     const bool is_address = its.host[0] == '[' || inet_pton(AF_INET, its.host, &address) == 1;
     REQUIRE(known.has_tls == (strcmp(its.scheme, "https") == 0), "the scheme is libcurl's");
-    REQUIRE(known.origin == hash(hash(0xCBF29CE484222325U, its.host), its.port), "host and port are libcurl's");
+    REQUIRE(known.origin == origin_hash(its.host, its.port), "host and port are libcurl's");
+    REQUIRE(!known.is_local || strcasecmp(its.host, "localhost") == 0 || strcmp(its.host, "[::1]") == 0 ||
+                (is_address && strncmp(its.host, "127.", 4) == 0),
+            "T13: this machine, whatever a resolver answers");
     REQUIRE(known.needs_lookup == !is_address, "an address needs no look-up");
   }
   free_parts(&its);

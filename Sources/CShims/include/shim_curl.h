@@ -186,10 +186,10 @@ const char *shim_easy_text(CURLcode code);
 
 /* What has to be known of a URL. */
 typedef struct shim_url {
-  uint64_t origin;   /* FNV-1a hash of host and port */
+  uint64_t origin;   /* a hash of host and port, different in each process: see origin_hash.h */
   bool needs_lookup; /* the host is a name */
   bool has_tls;      /* https */
-  bool is_local;     /* a loopback address, or a name of one: this very machine */
+  bool is_local;     /* reaches this machine whatever a resolver answers: 127.0.0.0/8, ::1, localhost (T13) */
 } shim_url;
 
 /* What is said of a URL: it is one that we can fetch (http or https, with a host), it is not, or there is no memory. */

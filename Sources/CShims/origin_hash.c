@@ -1,0 +1,64 @@
+/*
+ * SipHash-1-3 with a random key. Tables of hosts use it in place of the hosts' names, so a collision would make them take
+ * one host for another; and host names come from URLs and redirects, which a hostile server can choose.
+ */
+#include "origin_hash.h"
+
+#include "shims.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* 0: not chosen yet. Atomics rather than a lock or pthread_once(), which a fork() in another thread could leave held. */
+static _Atomic uint64_t keys[2];
+
+static uint64_t key(int index) {
+  uint64_t value = atomic_load_explicit(&keys[index], memory_order_relaxed);
+  if (value != 0) return value;
+  uint64_t random = 0, unset = 0;
+  if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random || random == 0)
+    random = (shim_next_random_state() * 0xBF58476D1CE4E5B9U) | 1; /* early during boot */
+  return atomic_compare_exchange_strong(&keys[index], &unset, random) ? random : unset;
+}
+
+static uint64_t rotated(uint64_t word, int bits) {
+  return word << bits | word >> (64 - bits);
+}
+
+static void mix(uint64_t v[4]) {
+  v[0] += v[1];
+  v[1] = rotated(v[1], 13) ^ v[0];
+  v[0] = rotated(v[0], 32);
+  v[2] += v[3];
+  v[3] = rotated(v[3], 16) ^ v[2];
+  v[0] += v[3];
+  v[3] = rotated(v[3], 21) ^ v[0];
+  v[2] += v[1];
+  v[1] = rotated(v[1], 17) ^ v[2];
+  v[2] = rotated(v[2], 32);
+}
+
+/* Takes in a text and the NUL behind it, which keeps ("a", "b") apart from ("ab", ""); the last word is padded. */
+static void take_in(uint64_t v[4], const char *text) {
+  const size_t count = strlen(text) + 1;
+  for (size_t at = 0; at < count; at += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    memcpy(&word, text + at, count - at < sizeof word ? count - at : sizeof word);
+    v[3] ^= word;
+    mix(v);
+    v[0] ^= word;
+  }
+}
+
+uint64_t origin_hash(const char *host, const char *port) {
+  const uint64_t k0 = key(0), k1 = key(1);
+  uint64_t v[4] = {k0 ^ 0x736F6D6570736575U, k1 ^ 0x646F72616E646F6DU, k0 ^ 0x6C7967656E657261U,
+                   k1 ^ 0x7465646279746573U};
+  take_in(v, host);
+  take_in(v, port);
+  v[2] ^= 0xFF;
+  for (int i = 0; i < 3; i++)
+    mix(v);
+  return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
