@@ -6,8 +6,10 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* What a token endpoint answers is small, and no copy of it may be left behind by growing. */
-enum { MAY_BE_SECRET = 64 * 1024 };
+/* A token endpoint's answer is read up to 64 KiB, in a buffer of at most this capacity. Nothing of it may be left in memory
+ * that is given back, however its transfer ends (T1). A buffer does not know whose it is, so all that are this small are
+ * overwritten. */
+enum { MAY_BE_SECRET = 128 * 1024 };
 
 static char *grow(const shim_buffer *buffer, size_t capacity) {
   if (buffer->capacity > MAY_BE_SECRET) return realloc(buffer->data, capacity);
@@ -49,6 +51,7 @@ bool shim_buffer_append(shim_buffer *buffer, const void *data, size_t count) {
 }
 
 void shim_buffer_free(shim_buffer *buffer) {
+  if (buffer->capacity <= MAY_BE_SECRET) shim_wipe(buffer->data, buffer->count);
   free(buffer->data);
   *buffer = (shim_buffer){NULL, 0, 0};
 }
