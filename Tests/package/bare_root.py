@@ -1,17 +1,19 @@
 """A bare Debian: what debootstrap makes, and nothing else, as a folder to chroot into.
 
-What debootstrap has made is kept in build/roots; each test gets a copy of it, and throws it away.
+What debootstrap has made is kept in build/roots; each test gets a copy of it, and throws it away. A root may be for
+another architecture: its programs then run by qemu (packaging/run-arm64).
 """
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
-from paths import BUILD, run
+from paths import BUILD, ROOT, run
 
-MIRROR = "http://deb.debian.org/debian"
+NATIVE = "amd64"
+# What the tests install; downloaded once.
+DOWNLOADED = ("gcc", "libc6-dev", "pkg-config", "cmake", "make", "python3-venv", "libcurl4")
 ENVIRONMENT = {
     "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
     "HOME": "/root",
@@ -23,11 +25,12 @@ ENVIRONMENT = {
 class BareRoot:
     """A Debian of its own, in which commands run; the network is the machine's."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, architecture: str = NATIVE) -> None:
         self.path = path
+        self._runner = [] if architecture == NATIVE else [ROOT / f"packaging/run-{architecture}"]
 
     def run(self, *command: str) -> str:
-        return run("chroot", self.path, *command, env=ENVIRONMENT)
+        return run(*self._runner, "chroot", self.path, *command, env=ENVIRONMENT)
 
     def shell(self, script: str) -> str:
         return self.run("sh", "-ec", script)
@@ -47,18 +50,10 @@ class BareRoot:
         return found
 
 
-def make(suite: str, path: Path) -> BareRoot:
+def make(suite: str, path: Path, architecture: str = NATIVE) -> BareRoot:
     """A fresh copy of the bare root of a release of Debian."""
-    kept = BUILD / "roots" / suite
-    if not (kept / "complete").exists():
-        shutil.rmtree(kept, ignore_errors=True)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        run("debootstrap", "--variant=minbase", suite, kept, MIRROR)
-        root = BareRoot(kept)
-        root.run("apt-get", "update", "-qq")
-        # Only downloaded, so that further runs need not: what the tests install.
-        root.install("--download-only", "gcc", "libc6-dev", "pkg-config", "cmake", "make", "python3-venv", "libcurl4")
-        (kept / "complete").touch()
+    kept = BUILD / "roots" / (suite if architecture == NATIVE else f"{suite}-{architecture}")
+    run(ROOT / "packaging/bare-root", suite, architecture, kept, *DOWNLOADED)
     subprocess.run(["cp", "-a", "--reflink=auto", kept, path], check=True)
     (path / "complete").unlink()
-    return BareRoot(path)
+    return BareRoot(path, architecture)
