@@ -96,6 +96,12 @@ const char *boxretry_version(void);
 /** The version of the library that the program runs with, as BOXRETRY_VERSION_NUMBER has it. Any thread. */
 int32_t boxretry_version_number(void);
 
+/**
+ * The version of the libcurl that the library sends requests with in this process, such as "8.14.1". Static; never NULL. Any
+ * thread. (Since 0.2.0.)
+ */
+const char *boxretry_libcurl_version(void);
+
 /* =====================================================================================================================
  * Errors
  * ================================================================================================================== */

@@ -27,6 +27,10 @@ bool shim_curl_setup(const shim_transfer_callbacks *callbacks) {
   return is_set_up;
 }
 
+const char *shim_curl_version_text(void) {
+  return curl_version_info(CURLVERSION_NOW)->version;
+}
+
 /* --- Multi --- */
 
 /* NULL for handles that libcurl has for itself, and for those of no transfer. */

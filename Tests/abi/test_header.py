@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import shutil
 import subprocess
@@ -106,6 +107,15 @@ def test_library_has_the_version_of_its_header() -> None:
     library = Library()
     assert library.call("boxretry_version").decode() == version_text()
     assert library.call("boxretry_version_number") == read_header().constants["BOXRETRY_VERSION_NUMBER"]
+
+
+@isolated
+def test_library_says_which_libcurl_it_has() -> None:
+    """Given the libcurl that the loader finds, when the library is asked, then it says that one's version."""
+    libcurl = ctypes.CDLL("libcurl.so.4")
+    libcurl.curl_version.restype = ctypes.c_char_p
+    name, version = libcurl.curl_version().split()[0].split(b"/")
+    assert (name, Library().call("boxretry_libcurl_version")) == (b"libcurl", version)
 
 
 def test_library_file_has_the_version_of_the_header() -> None:

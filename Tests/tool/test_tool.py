@@ -49,10 +49,11 @@ def test_every_option_that_help_names_exists() -> None:
             assert needs_value == bool(value), option
 
 
-def test_version_names_the_library_and_the_header() -> None:
+def test_version_names_the_library_the_header_and_libcurl() -> None:
     assert text_of("--version") == text_of("-V")
     version = header_version()
-    assert text_of("--version") == f"boxretry: library {version}, header {version}\n"
+    expected = rf"boxretry: library {version}, header {version}, libcurl \d+\.\d+\.\d+\n"
+    assert re.fullmatch(expected, text_of("--version"))
 
 
 @pytest.mark.parametrize(

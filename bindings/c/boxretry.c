@@ -106,7 +106,8 @@ static int run(int argc, char **argv) {
     return TOOL_OK;
   }
   if (strcmp(word, "-V") == 0 || strcmp(word, "--version") == 0) {
-    printf("boxretry: library %s, header %s\n", boxretry_version(), BOXRETRY_VERSION);
+    printf("boxretry: library %s, header %s, libcurl %s\n", boxretry_version(), BOXRETRY_VERSION,
+           boxretry_libcurl_version());
     return TOOL_OK;
   }
   if (word[0] == '-') return usage_error(NULL, "unknown option '%s'", quoted(buffer, word));

@@ -210,6 +210,9 @@ bool shim_url_without_user(const char *url, char **out);
 /* Whether two URLs have the same scheme, host and port. SHIM_URL_… */
 int shim_url_same_origin(const char *url, const char *other, bool *is_same);
 
+/* The version of the libcurl in use. Static. */
+const char *shim_curl_version_text(void);
+
 /* Before the first transfer; once it has worked, further calls do nothing. False if libcurl is too old or cannot be set up. */
 bool shim_curl_setup(const shim_transfer_callbacks *callbacks);
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 from enum import IntEnum
 from typing import Any
@@ -87,7 +88,7 @@ def ctypes_of(c_type: str, header: Header) -> Any:
 
 def test_the_header_was_read(header: Header) -> None:
     """Else the tests below would compare nothing."""
-    assert len(header.functions) == 106
+    assert len(header.functions) == 107
     assert len(header.structs) == 22
     names = ["strategy", "clock", "retry_loop", "client", "call", "response", "queue", "cancel", "sending"]
     names += ["token_source", "token", "token_request"]
@@ -137,6 +138,7 @@ def test_the_versions_agree(header: Header) -> None:
     version = tuple(int(header.values[f"BOXRETRY_VERSION_{part}"]) for part in ("MAJOR", "MINOR", "PATCH"))
     dotted = ".".join(map(str, version))
     assert boxretry.version() == dotted
+    assert re.fullmatch(r"\d+\.\d+\.\d+", boxretry.libcurl_version())
     assert _abi.boxretry_version_number() == header.values["BOXRETRY_VERSION_NUMBER"]
     assert version >= _library.NEEDED_VERSION
 

@@ -165,6 +165,7 @@ __all__ = [
     "TooManyRedirectsError",
     "WaitTimeoutError",
     "backoff_delay",
+    "libcurl_version",
     "parse_retry_after",
     "token_delay",
     "version",
@@ -178,4 +179,10 @@ def version() -> str:
     '0.2.0'
     """
     text: bytes = _abi.boxretry_version()
+    return text.decode()
+
+
+def libcurl_version() -> str:
+    """The version of the libcurl that the library sends requests with, such as ``"8.14.1"``."""
+    text: bytes = _abi.boxretry_libcurl_version()
     return text.decode()

@@ -517,6 +517,7 @@ _SecondsOut = POINTER(c_double)
 
 boxretry_version = _quick("boxretry_version", c_char_p)
 boxretry_version_number = _quick("boxretry_version_number", c_int32)
+boxretry_libcurl_version = _quick("boxretry_libcurl_version", c_char_p)
 
 boxretry_error_name = _quick("boxretry_error_name", c_char_p, _Error)
 boxretry_error_text = _quick("boxretry_error_text", c_char_p, _Error)
