@@ -994,12 +994,16 @@ typedef struct boxretry_token_endpoint_options {
   const char *proxy;      /* for BOXRETRY_PROXY_GIVEN alone, else NULL: its URL, as that of a client */
   int32_t proxy_mode;     /* BOXRETRY_PROXY_… */
   int32_t reserved;       /* 0 */
+  int32_t tls_verify; /* BOXRETRY_SWITCH_…; OFF: accept any certificate, so that anyone on the way can read the secrets
+                             of the form. Default: ON */
+  int32_t reserved_2;  /* 0 */
+  const char *ca_path; /* NULL: none */
 } boxretry_token_endpoint_options;
 
 #define BOXRETRY_TOKEN_ENDPOINT_OPTIONS_INIT                                                                           \
   {                                                                                                                    \
     sizeof(boxretry_token_endpoint_options), NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, 60.0, 10000,        \
-        BOXRETRY_NO_TIMEOUT, 0.0, 0, 0, NULL, NULL, NULL, NULL, NULL, BOXRETRY_PROXY_ENVIRONMENT, 0                    \
+        BOXRETRY_NO_TIMEOUT, 0.0, 0, 0, NULL, NULL, NULL, NULL, NULL, BOXRETRY_PROXY_ENVIRONMENT, 0, 0, 0, NULL        \
   }
 
 /** Does what BOXRETRY_TOKEN_ENDPOINT_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
@@ -1223,13 +1227,20 @@ typedef struct boxretry_client_options {
      successes have filled it up again (C1). First attempts, replays, redirects and reconnects take nothing */
   int32_t budget_capacity; /* retries; 1 to 1000000; 0: no budget */
   double budget_ratio;     /* 0 to 1: what a success gives back; 0: 0.1 */
+
+  int32_t tls_verify; /* BOXRETRY_SWITCH_…; OFF: accept any certificate, for any host name. Anyone on the way can then
+                          read and change everything, tokens included. Default: ON */
+  int32_t reserved_2; /* 0 */
+  const char
+      *ca_path; /* a directory of certificates in PEM form, named by hash as `openssl rehash` does, that are trusted
+                          instead of the system's; with ca_file, the certificates of both. NULL: none */
 } boxretry_client_options;
 
 #define BOXRETRY_CLIENT_OPTIONS_INIT                                                                                   \
   {                                                                                                                    \
     sizeof(boxretry_client_options), NULL, NULL, 0, NULL, NULL, NULL, BOXRETRY_PROXY_ENVIRONMENT, 0, 0, 0, 0, 0, 0,    \
         NULL, NULL, BOXRETRY_PRESET_BOX, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, \
-        NULL, NULL, 0, 0, 0, 0.0                                                                                       \
+        NULL, NULL, 0, 0, 0, 0.0, 0, 0, NULL                                                                           \
   }
 
 /** Does what BOXRETRY_CLIENT_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */

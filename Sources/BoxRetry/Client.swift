@@ -84,13 +84,7 @@ extension ClientHandle {
     /// Where the call's access tokens come from; nil: it has none (T13).
     private func tokens(for request: boxretry_request, _ copy: RequestCopy) throws(Failure) -> TokenSource? {
         let own = try TokenSourceHandle.source(behind: request.token_source)
-        switch Int(request.authorization) {
-        case BOXRETRY_SWITCH_DEFAULT, BOXRETRY_SWITCH_ON: break
-        case BOXRETRY_SWITCH_OFF: return nil
-        default:
-            throw .invalidArgument(
-                "request", "authorization", "is no BOXRETRY_SWITCH_", is: Int64(request.authorization))
-        }
+        guard try isOn(request.authorization, "request", "authorization", byDefault: true) else { return nil }
         guard let tokens = own ?? tokens, !copy.hasAuthorization else { return nil }
         guard allowsInsecureToken || engine.settings.keepsSecrets(copy.place) else {
             throw .invalidArgument(

@@ -27,7 +27,8 @@ extension boxretry_client_options: SizedStruct {
             client_key_password: nil, unix_socket: nil, secret_headers: nil, secret_header_count: 0,
             idempotency_key_header: nil, before_attempt: nil, before_attempt_context: nil, on_transfer: nil,
             on_transfer_context: nil, token_source: nil, replay_codes: nil, replay_code_count: 0,
-            allow_insecure_token: 0, budget_capacity: 0, budget_ratio: 0)
+            allow_insecure_token: 0, budget_capacity: 0, budget_ratio: 0, tls_verify: 0, reserved_2: 0,
+            ca_path: nil)
     }
 
     static var firstSize: Int { 264 }
@@ -129,12 +130,19 @@ extension CallSettings {
     }
 
     private mutating func set(compression: Int32, _ argument: StaticString) throws(Failure) {
-        switch Int(compression) {
-        case BOXRETRY_SWITCH_DEFAULT: break
-        case BOXRETRY_SWITCH_ON: isCompressed = true
-        case BOXRETRY_SWITCH_OFF: isCompressed = false
-        default: throw .invalidArgument(argument, "compression", "is no BOXRETRY_SWITCH_", is: Int64(compression))
-        }
+        isCompressed = try isOn(compression, argument, "compression", byDefault: isCompressed)
+    }
+}
+
+/// What a BOXRETRY_SWITCH_… says.
+func isOn(
+    _ value: Int32, _ argument: StaticString, _ field: StaticString, byDefault: Bool
+) throws(Failure) -> Bool {
+    switch Int(value) {
+    case BOXRETRY_SWITCH_DEFAULT: return byDefault
+    case BOXRETRY_SWITCH_ON: return true
+    case BOXRETRY_SWITCH_OFF: return false
+    default: throw .invalidArgument(argument, field, "is no BOXRETRY_SWITCH_", is: Int64(value))
     }
 }
 
@@ -233,6 +241,9 @@ extension EngineSettings {
         userAgent = try copied(options.user_agent ?? shim_default_user_agent())
         proxy = try Self.proxy(options)
         caFile = try copiedIfAny(options.ca_file)
+        caPath = try copiedIfAny(options.ca_path)
+        guard options.reserved_2 == 0 else { throw .invalidArgument("options", "reserved_2", "must be 0") }
+        trustsAnyCertificate = try !isOn(options.tls_verify, "options", "tls_verify", byDefault: true)
         clientCertificate = try copiedIfAny(options.client_certificate)
         clientKey = try copiedIfAny(options.client_key)
         clientKeyPassword = try copiedIfAny(options.client_key_password)

@@ -12,7 +12,8 @@ extension boxretry_token_endpoint_options: SizedStruct {
             policy: nil, refresh_leeway: settings.refreshLeeway, provider_timeout_ms: 10_000, fetch_timeout_ms: .max,
             refresh_ahead_window: settings.refreshAheadWindow, serve_stale: settings.servesStale ? 1 : 0,
             allow_insecure: 0, clock: nil, timeouts: nil, user_agent: nil, ca_file: nil, proxy: nil,
-            proxy_mode: Int32(BOXRETRY_PROXY_ENVIRONMENT), reserved: 0)
+            proxy_mode: Int32(BOXRETRY_PROXY_ENVIRONMENT), reserved: 0, tls_verify: 0,
+            reserved_2: 0, ca_path: nil)
     }
 
     static var firstSize: Int { 176 }
@@ -51,7 +52,9 @@ public func boxretry_token_source_new_endpoint(
             policy: options.policy, leeway: options.refresh_leeway, providerTimeout: options.provider_timeout_ms,
             fetchTimeout: options.fetch_timeout_ms, aheadWindow: options.refresh_ahead_window,
             servesStale: options.serve_stale)
-        guard options.reserved == 0 else { throw .invalidArgument("options", "reserved", "must be 0") }
+        guard options.reserved == 0, options.reserved_2 == 0 else {
+            throw .invalidArgument("options", "reserved", "must be 0")
+        }
         let clock = try TokenClock(behind: options.clock)
         let out = try required(out, "out")
         let context = EndpointContext(options)
@@ -125,6 +128,8 @@ extension EngineSettings {
         var client = boxretry_client_options.defaults
         client.user_agent = options.user_agent
         client.ca_file = options.ca_file
+        client.ca_path = options.ca_path
+        client.tls_verify = options.tls_verify
         client.proxy = options.proxy
         client.proxy_mode = options.proxy_mode
         return try checked(client)

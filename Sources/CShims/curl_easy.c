@@ -146,10 +146,13 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
     SET(CURLOPT_NOSIGNAL, 1L);
     SET(CURLOPT_QUICK_EXIT, 1L);
     SET(CURLOPT_CONNECTTIMEOUT_MS, 2147483647L); /* the engine's own timers decide; 0 would be libcurl's default */
-    SET(CURLOPT_SSL_VERIFYPEER, 1L);
-    SET(CURLOPT_SSL_VERIFYHOST, 2L);
+    SET(CURLOPT_SSL_VERIFYPEER, settings->trusts_any_certificate ? 0L : 1L);
+    SET(CURLOPT_SSL_VERIFYHOST, settings->trusts_any_certificate ? 0L : 2L);
     SET(CURLOPT_USERAGENT, settings->user_agent);
-    if (settings->ca_file) SET(CURLOPT_CAINFO, settings->ca_file);
+    if (settings->ca_file || settings->ca_path) { /* both, or libcurl adds its built-in default for the other one */
+      SET(CURLOPT_CAINFO, settings->ca_file);
+      SET(CURLOPT_CAPATH, settings->ca_path);
+    }
     if (settings->proxy) SET(CURLOPT_PROXY, settings->proxy);
     if (!settings->proxy && settings->environment_has_none) {
       SET(CURLOPT_NOPROXY, "*");

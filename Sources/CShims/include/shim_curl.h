@@ -65,6 +65,8 @@ typedef struct shim_easy_settings {
   const char *proxy;         /* NULL: as the environment says; "": none */
   bool environment_has_none; /* the environment names no proxy, so that libcurl need not look at each request */
   const char *ca_file;
+  const char *ca_path;
+  bool trusts_any_certificate;
   const char *client_certificate;
   const char *client_key;
   const char *client_key_password;

@@ -9,6 +9,9 @@ public struct EngineSettings {
     /// Nil: as the environment says; empty: none.
     public var proxy: Text?
     public var caFile: Text?
+    public var caPath: Text?
+    /// Certificates are not checked.
+    public var trustsAnyCertificate = false
     public var clientCertificate: Text?
     public var clientKey: Text?
     public var clientKeyPassword: Text?
@@ -36,8 +39,9 @@ public struct EngineSettings {
     /// What libcurl has to know.
     var easySettings: shim_easy_settings {
         shim_easy_settings(
-            user_agent: userAgent, proxy: proxy, environment_has_none: false, ca_file: caFile,
-            client_certificate: clientCertificate, client_key: clientKey, client_key_password: clientKeyPassword,
+            user_agent: userAgent, proxy: proxy, environment_has_none: false, ca_file: caFile, ca_path: caPath,
+            trusts_any_certificate: trustsAnyCertificate, client_certificate: clientCertificate, client_key: clientKey,
+            client_key_password: clientKeyPassword,
             unix_socket: unixSocket)
     }
 
@@ -54,7 +58,7 @@ public struct EngineSettings {
     }
 
     public func free() {
-        for text in [userAgent, proxy, caFile, clientCertificate, clientKey, clientKeyPassword, unixSocket] {
+        for text in [userAgent, proxy, caFile, caPath, clientCertificate, clientKey, clientKeyPassword, unixSocket] {
             shim_free(text)
         }
         for text in secretHeaders + replayCodes { shim_free(text) }

@@ -333,6 +333,9 @@ class TokenEndpointOptions(Structure):
         ("proxy", c_char_p),
         ("proxy_mode", c_int32),
         ("reserved", c_int32),
+        ("tls_verify", c_int32),
+        ("reserved_2", c_int32),
+        ("ca_path", c_char_p),
     )
 
 
@@ -409,6 +412,9 @@ class ClientOptions(Structure):
         ("allow_insecure_token", c_int32),
         ("budget_capacity", c_int32),
         ("budget_ratio", c_double),
+        ("tls_verify", c_int32),
+        ("reserved_2", c_int32),
+        ("ca_path", c_char_p),
     )
 
 

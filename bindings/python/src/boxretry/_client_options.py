@@ -42,6 +42,8 @@ class ClientOptions:
         deadline: Real | None = None,
         user_agent: Text | None = None,
         ca_file: Text | None = None,
+        ca_path: Path | None = None,
+        tls_verify: bool | None = None,
         proxy: Text | Proxy = Proxy.ENVIRONMENT,
         max_total_attempts: SupportsIndex | None = None,
         max_transfers: SupportsIndex | None = None,
@@ -78,7 +80,7 @@ class ClientOptions:
             struct.strategy = strategy_kept.pointer
         if deadline is not None:
             struct.deadline_ms = deadline_or_none_ms(deadline)
-        set_connection(struct, timeout, user_agent, ca_file, proxy)
+        set_connection(struct, timeout, user_agent, ca_file, ca_path, tls_verify, proxy)
         for name, number, fits in (
             ("max_total_attempts", max_total_attempts, INT32),
             ("max_transfers", max_transfers, INT32),

@@ -8,6 +8,7 @@ from typing import Any, SupportsIndex
 
 from . import _abi
 from ._arguments import INT32, Real, Text, deadline_ms, integer, text
+from ._bodies import Path, path_bytes
 from ._certificates import default_ca_file
 from ._handle import Handle
 from .custom import AsyncCustomRetryStrategy, CustomRetryStrategy, custom_handle
@@ -78,17 +79,26 @@ def switch(value: bool | None, name: str) -> Switch:
 
 
 def set_connection(
-    options: Any, timeout: Timeout | None, user_agent: Text | None, ca_file: Text | None, proxy: Text | Proxy
+    options: Any,
+    timeout: Timeout | None,
+    user_agent: Text | None,
+    ca_file: Text | None,
+    ca_path: Path | None,
+    tls_verify: bool | None,
+    proxy: Text | Proxy,
 ) -> None:
     """How connections are made, in a boxretry_client_options or a boxretry_token_endpoint_options."""
     if timeout is not None:
         options.timeouts = pointer(timeouts_struct(timeout))
     if user_agent is not None:
         options.user_agent = text(user_agent, "user_agent")
-    if ca_file is None:
+    if ca_file is None and ca_path is None:
         ca_file = default_ca_file()
     if ca_file is not None:
         options.ca_file = text(ca_file, "ca_file")
+    if ca_path is not None:
+        options.ca_path = path_bytes(ca_path, "ca_path")
+    options.tls_verify = switch(tls_verify, "tls_verify")
     if isinstance(proxy, Proxy):
         options.proxy_mode = proxy
     else:

@@ -27,7 +27,7 @@ _INSTEAD = {
     "transport": "unix_socket and proxy of Client() say what is connected to",
     "trust_env": "proxy=Proxy.NONE of Client() is for no proxy, whatever the environment says",
     "uds": "unix_socket of Client() is the path of a socket",
-    "verify": "ca_file of Client() says which certificates are trusted; checking cannot be switched off",
+    "verify": "ca_file and ca_path of Client() say which certificates are trusted; tls_verify=False accepts any",
 }
 
 

@@ -61,6 +61,9 @@ class Client(HandleOwner):
         deadline: seconds over all attempts and waits of a call; above 0. None: no deadline.
         user_agent: None: "boxretry/" and the version.
         ca_file: path of the certificates in PEM form that are trusted instead of the system's. None: these.
+        ca_path: a directory of such certificates, named by hash as `openssl rehash` does. Adds to `ca_file`.
+        tls_verify: False: accept any certificate, for any host name. Anyone on the way can then read and change
+            everything, tokens included.
         proxy: the URL of a proxy; or as the environment says; or Proxy.NONE.
         max_total_attempts: ceiling of attempts of a call for any strategy, 1 to 1000000 (B14). None: 1000.
         max_transfers: attempts under way at once, 1 to 100000; the others wait. None: 512.

@@ -65,6 +65,8 @@ class ClientSettings(TypedDict, total=False):
     deadline: Real | None
     user_agent: Text | None
     ca_file: Text | None
+    ca_path: Path | None
+    tls_verify: bool | None
     proxy: Text | Proxy
     max_total_attempts: SupportsIndex | None
     max_transfers: SupportsIndex | None

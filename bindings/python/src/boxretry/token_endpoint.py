@@ -9,6 +9,7 @@ from typing import Any, Callable
 
 from . import _abi
 from ._arguments import Real, Text, new, text
+from ._bodies import Path
 from ._common_arguments import set_connection
 from .clock import ManualClock
 from .delays import TokenRetryPolicy
@@ -49,6 +50,8 @@ class OAuth2Token(BlockingTokenSource):
         timeout: Timeout | None = None,
         user_agent: Text | None = None,
         ca_file: Text | None = None,
+        ca_path: Path | None = None,
+        tls_verify: bool | None = None,
         proxy: Text | Proxy = Proxy.ENVIRONMENT,
         allow_insecure: bool = False,
     ) -> None:
@@ -60,7 +63,7 @@ class OAuth2Token(BlockingTokenSource):
         on_refresh_token: is called with each refresh token that replaces another, on a thread of the library, before
             the token that came with it is handed out; to store it. What it raises is lost.
         headers: further headers.
-        policy to clock: as for `TokenSource`. timeout, user_agent, ca_file, proxy: as for `Client`.
+        policy to clock: as for `TokenSource`. timeout to proxy: as for `Client`.
 
         Raises InvalidArgumentError, OutOfMemoryError, ExhaustedError, ForkedError, ClosedError.
         """
@@ -84,7 +87,7 @@ class OAuth2Token(BlockingTokenSource):
             options, policy, refresh_leeway, provider_timeout, fetch_timeout, refresh_ahead_window, serve_stale, clock
         )
         options.allow_insecure = bool(allow_insecure)
-        set_connection(options, timeout, user_agent, ca_file, proxy)
+        set_connection(options, timeout, user_agent, ca_file, ca_path, tls_verify, proxy)
         self._open(_abi.boxretry_token_source_new_endpoint, byref(options), keeps=(listener, kept))
 
 
