@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import stat
+import tempfile
 from collections.abc import AsyncIterable, Iterable, Iterator
 from ctypes import c_char, c_char_p, c_void_p, cast, pointer
 from typing import Any, Callable, Protocol, SupportsIndex, Union
@@ -178,7 +179,7 @@ def body_of(data: Any) -> Body:
     """What the argument `data` means where it is no form. Raises TypeError, InvalidArgumentError."""
     if data is None:
         return Body()
-    if isinstance(data, str) or _has_buffer(data):
+    if isinstance(data, str) or has_buffer(data):
         return MemoryBody(data)
     if isinstance(data, GivenSource):
         return CallbackBody(data)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
@@ -211,7 +212,8 @@ def set_length(body: Body, length: SupportsIndex) -> None:
         body.struct.length = number
 
 
-def _has_buffer(data: Any) -> bool:
+def has_buffer(data: Any) -> bool:
+    """Whether its bytes are in memory: bytearray, memoryview, array, ..."""
     try:
         memoryview(data).release()
     except TypeError:
@@ -220,10 +222,17 @@ def _has_buffer(data: Any) -> bool:
 
 
 def descriptor_of(file: Any) -> int | None:
-    """The descriptor of a regular file whose bytes are what `read()` gives; None: it is something else."""
-    file = getattr(file, "file", file)  # As in tempfile.
+    """The descriptor of a regular file that the library can read by itself; None: `read()` has to be called.
+
+    Only the standard library's own classes count: a subclass or a wrapper may read something else than the file has.
+    """
+    if type(file) is tempfile._TemporaryFileWrapper:
+        file = file.file
+    if type(file) not in (io.BufferedReader, io.BufferedRandom, io.FileIO):
+        return None
     raw = getattr(file, "raw", file)
-    if not isinstance(file, (io.BufferedReader, io.BufferedRandom, io.FileIO)) or type(raw) is not io.FileIO:
+    # An instance can have a method of its own.
+    if type(raw) is not io.FileIO or "read" in vars(file) or "read" in vars(raw):
         return None
     descriptor = raw.fileno()
     return descriptor if raw.readable() and stat.S_ISREG(os.fstat(descriptor).st_mode) else None

@@ -100,8 +100,10 @@ def _next(iterator: Iterator[Any]) -> bytes | None:
 
 
 def can_rewind(file: Any) -> bool:
-    """Whether one can go back in a file."""
-    return bool(getattr(file, "seekable", lambda: False)())
+    """Whether `seek()` can go back to where the file is now."""
+    if hasattr(file, "seekable"):
+        return bool(file.seekable())
+    return hasattr(file, "seek") and hasattr(file, "tell")  # As mmap before Python 3.13.
 
 
 def fed_file(file: Any, length: int | None) -> FedSource:

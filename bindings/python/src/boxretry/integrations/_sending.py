@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from .._bodies import descriptor_of
+from .._bodies import descriptor_of, has_buffer
 from .._fed_bodies import FedSource, can_rewind, fed_file, fed_iterable
 from .._sending import Sending
 from ..client import Client
@@ -25,9 +25,11 @@ def body_of_host(body: Any, length: int | None) -> dict[str, Any]:
         return {"data": body}
     if hasattr(body, "read"):
         # The library reads these by itself, and need not wait for anybody.
-        if isinstance(body, io.BytesIO) or descriptor_of(body) is not None:
+        if type(body) is io.BytesIO or descriptor_of(body) is not None:
             return {"data": body, "data_length": length}
         return {"data": fed_file(body, length)}
+    if has_buffer(body):
+        return {"data": body}
     return {"data": fed_iterable(body, length)}
 
 
