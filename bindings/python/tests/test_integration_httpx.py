@@ -510,3 +510,35 @@ def test_so_may_that_of_an_asynchronous_transport() -> None:
     with ScriptedServer([503]) as server:
         assert asyncio.run(_of_an_async_transport(server.url)) == 503
     assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("body", [{"content": b"abc"}, {"json": {"a": 1}}, {"content": b""}], ids=repr)
+def test_f134_a_redirect_to_a_get_has_no_body_framing(make: Make, body: dict[str, Any]) -> None:
+    """F134: given a POST that a 302 answers; the GET has neither a length nor chunks."""
+    with ScriptedServer([Answer(302, {"Location": "/b"}), 200]) as server:
+        assert make().post(server.url + "/a", follow_redirects=True, **body).status_code == 200
+    followed = server.requests[-1]
+    assert (followed.method, followed.body) == ("GET", b"")
+    assert (followed.header("Content-Length"), followed.header("Transfer-Encoding")) == (None, None)
+
+
+@pytest.mark.parametrize("kind", [RetryTransport, AsyncRetryTransport])
+def test_f134_a_redirected_body_of_bytes_is_retried(kind: Any) -> None:
+    """F134: given a 307 that is followed with bytes, and then a 503."""
+    transport = kind(**ours({}))
+    client: Any = Blocking(httpx.AsyncClient(transport=transport)) if kind is AsyncRetryTransport else None
+    client = client or httpx.Client(transport=transport)
+    with ScriptedServer([Answer(307, {"Location": "/b"}), 503, 200]) as server:
+        assert client.post(server.url + "/a", content=b"abc", follow_redirects=True).status_code == 200
+    client.close()
+    assert [(seen.method, seen.body) for seen in server.requests] == [("POST", b"abc")] * 3
+
+
+def test_f133_header_bytes_above_0x7f_are_as_the_package_has_them(make: Make) -> None:
+    """F133: given a header in UTF-8 and one in Latin-1, in both directions."""
+    answer = Answer(200, {"X-Utf8": "grün".encode(), "X-Latin": "grün".encode("latin-1")})
+    with ScriptedServer([answer]) as server:
+        response = make().get(server.url, headers={"X-Mine": "grün".encode()})
+    assert dict(response.headers.raw)[b"X-Utf8"] == "grün".encode()
+    assert dict(response.headers.raw)[b"X-Latin"] == "grün".encode("latin-1")
+    assert (server.requests[0].header("X-Mine") or "").encode("latin-1") == "grün".encode()

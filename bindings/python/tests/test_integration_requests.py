@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import array
+import contextlib
 import gzip
 import io
+import mmap
 import pickle
 import threading
 from collections.abc import Iterator
@@ -16,6 +19,7 @@ from test_client_process import end_of, start
 from test_fork import in_child
 
 requests = pytest.importorskip("requests")
+urllib3 = pytest.importorskip("urllib3")
 
 from requests.adapters import BaseAdapter, HTTPAdapter  # noqa: E402
 from requests.auth import HTTPDigestAuth  # noqa: E402
@@ -545,3 +549,134 @@ def test_a_setting_that_there_is_not_is_refused_at_once() -> None:
     adapter: Any = RetryAdapter
     with pytest.raises(TypeError, match=r"Client\(\) has no argument 'max_retries': strategy="):
         adapter(max_retries=3)
+
+
+def test_f132_a_stream_outlives_its_session(server: Server) -> None:
+    """F132: given a session that is closed while a response is being read, and another that shares its adapter."""
+    adapter = ours()
+    url = server.url("/seq/200", id=server.new_id(), size=300_000, every=1, drip=30_000)
+    with session_with(adapter) as session:
+        response = session.get(url, stream=True)
+    with session_with(adapter) as other:
+        assert other.get(server.url("/seq/204", id=server.new_id())).status_code == 204
+    assert len(response.content) == 300_000
+
+
+def test_f132_closing_one_session_leaves_the_requests_of_another(server: Server) -> None:
+    """F132: given a request of one session under way while another, with the same adapter, is closed."""
+    adapter = ours()
+    id = server.new_id()
+    results: list[int] = []
+    with session_with(adapter) as session:
+        url = server.url("/seq/200", id=id, first=300)
+        thread = threading.Thread(target=lambda: results.append(session.get(url).status_code))
+        thread.start()
+        server.seen(id, requests=1)
+        session_with(adapter).close()
+        thread.join()
+    assert results == [200]
+
+
+def test_f133_header_bytes_above_0x7f_are_as_the_package_has_them(session: Session) -> None:
+    """F133: given a header in UTF-8 and one in Latin-1; and text that is sent, which becomes Latin-1."""
+    answer = Answer(200, {"X-Utf8": "grün".encode(), "X-Latin": "grün".encode("latin-1")})
+    with ScriptedServer([answer]) as server:
+        response = session.get(server.url, headers={"X-Mine": "grün"})
+    assert response.headers["X-Utf8"].encode("latin-1") == "grün".encode()
+    assert response.headers["X-Latin"] == "grün"
+    assert (server.requests[0].header("X-Mine") or "").encode("latin-1") == "grün".encode("latin-1")
+
+
+def test_f133_a_location_with_bytes_above_0x7f_is_followed(session: Session) -> None:
+    """F133: given a Location in UTF-8."""
+    with ScriptedServer([Answer(301, {"Location": "/š".encode()}), 200]) as server:
+        assert session.get(server.url).url == server.url + "/%C5%A1"
+    assert server.requests[1].target == "/%C5%A1"
+
+
+class Encrypting(io.BufferedReader):
+    """A file that gives something else than what lies on the disk."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        return super().read(size).swapcase()
+
+
+class Wrapping:
+    """The same, as a wrapper with the attributes of what it wraps."""
+
+    mode = "rb"
+
+    def __init__(self, file: Any) -> None:
+        self.file = file
+
+    def fileno(self) -> int:
+        return int(self.file.fileno())
+
+    def read(self, size: int = -1) -> bytes:
+        return bytes(self.file.read(size).swapcase())
+
+    def close(self) -> None:
+        self.file.close()
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda path: Encrypting(io.FileIO(path)), lambda path: Wrapping(path.open("rb"))], ids=["subclass", "file"]
+)
+def test_f138_the_read_of_a_wrapper_wins(session: Session, tmp_path: Path, wrap: Callable[[Path], Any]) -> None:
+    """F138: given a file-like body whose own read() gives something else than the file that it wraps."""
+    (tmp_path / "a").write_bytes(b"secret " * 1000)
+    with ScriptedServer([200]) as server, contextlib.closing(wrap(tmp_path / "a")) as file:
+        session.put(server.url, data=file)
+    assert server.requests[0].body == b"SECRET " * 1000
+
+
+@pytest.mark.parametrize(
+    "make",
+    [bytearray, memoryview, lambda data: array.array("B", data), lambda data: mapped(data)],
+    ids=["bytearray", "memoryview", "array", "mmap"],
+)
+def test_f139_what_lies_in_memory_is_sent(our_session: Session, make: Callable[[bytes], Any]) -> None:
+    """F139: given bytes in an object other than bytes."""
+    with ScriptedServer([503, 200]) as server:
+        assert our_session.put(server.url, data=make(b"abc" * 1000)).status_code == 200
+    assert [seen.body for seen in server.requests] == [b"abc" * 1000] * 2
+
+
+def mapped(data: bytes) -> mmap.mmap:
+    memory = mmap.mmap(-1, len(data))
+    memory.write(data)
+    memory.seek(0)
+    return memory
+
+
+@pytest.mark.parametrize("timeout", [0, -1, True, (0.1, 0), (1, 2, 3), "foo", (3, "foo")], ids=repr)
+def test_a_timeout_that_requests_refuses_is_refused(session: Session, timeout: Any) -> None:
+    with pytest.raises(ValueError, match=r"(?i)timeout"):
+        session.get("http://127.0.0.1:9/", timeout=timeout)
+
+
+def test_urllib3s_timeouts_are_understood(session: Session, server: Server) -> None:
+    url = server.url("/seq/stall", id=server.new_id())
+    with pytest.raises(requests.ReadTimeout, match="Read timed out"):
+        session.get(url, timeout=urllib3.Timeout(connect=5, read=0.05))
+    assert session.get(server.url("/seq/200", id=server.new_id()), timeout=urllib3.Timeout(None)).status_code == 200
+
+
+def test_f137_a_body_that_breaks_off(session: Session, server: Server) -> None:
+    """F137: given a body that ends before its Content-Length, and chunks that are not."""
+    for item in ("short", "reset:body"):
+        with pytest.raises((requests.exceptions.ChunkedEncodingError, requests.ConnectionError)) as raised:
+            _ = session.get(server.url(f"/seq/{item}", id=server.new_id())).content
+        assert type(raised.value) is requests.exceptions.ChunkedEncodingError
+
+
+def test_f137_a_proxy_without_a_host_is_refused(session: Session) -> None:
+    """F137: given a proxy's URL that requests refuses."""
+    for proxy in ("http:/badproxyurl:3128", "http://:3128", "/badproxyurl:3128"):
+        with pytest.raises(requests.exceptions.InvalidProxyURL):
+            session.get("http://127.0.0.1:9/", proxies={"http": proxy})
+
+
+def test_the_version_of_a_response_is_told(session: Session) -> None:
+    with ScriptedServer([200]) as server:
+        assert session.get(server.url).raw.version == 11

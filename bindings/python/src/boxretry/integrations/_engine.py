@@ -7,13 +7,14 @@ import os
 import sys
 import threading
 from collections.abc import Iterable, Mapping
-from typing import Any, Callable, Generic, TypeVar, Union
+from typing import Any, Callable, Generic, TypeVar
 
 from .._names import unknown_argument
 from ..aio import AsyncClient
 from ..client import Client
 from ..errors import BoxRetryError, ConnectError, ResolveError
 from ..options import ClientSettings, Strategy
+from ..response import ResponseHeaders
 from ..strategy import RetryStrategy
 from ..timeout import Timeout
 
@@ -27,9 +28,7 @@ REQUEST_ARGUMENTS: dict[str, Any] = {"follow_redirects": False, "compression": F
 _SETTINGS: dict[str, Any] = {"body_limit": sys.maxsize, "error_body_limit": sys.maxsize}
 
 # Header lines that the library writes itself.
-_RESERVED = frozenset({"content-length", "transfer-encoding", "expect"})
-
-_Pair = TypeVar("_Pair", bound=tuple[Union[str, bytes], Union[str, bytes]])
+_RESERVED = frozenset({b"content-length", b"transfer-encoding", b"expect"})
 
 
 class Clients(Generic[_AnyClient]):
@@ -85,13 +84,31 @@ def with_strategy(strategy: Strategy | None, settings: Mapping[str, Any]) -> dic
     return dict(settings) if strategy is None else {"strategy": strategy, **settings}
 
 
-def sendable(headers: Iterable[_Pair]) -> list[_Pair]:
-    """The header lines of a host's request, without those that the library writes itself."""
-    return [pair for pair in headers if _lower(pair[0]) not in _RESERVED]
+def sendable(headers: Iterable[tuple[str | bytes, str | bytes]]) -> list[tuple[bytes, bytes]]:
+    """The header lines of a host's request, without those that the library writes itself.
+
+    Text becomes Latin-1, as in http.client. Raises UnicodeEncodeError where it does not fit.
+    """
+    lines = [(_latin_1(name), _latin_1(value)) for name, value in headers]
+    return [line for line in lines if line[0].lower() not in _RESERVED]
 
 
-def _lower(name: str | bytes) -> str:
-    return (name.decode("latin-1") if isinstance(name, bytes) else name).lower()
+def _latin_1(text: str | bytes) -> bytes:
+    return text.encode("latin-1") if isinstance(text, str) else text
+
+
+def raw_lines(headers: ResponseHeaders) -> list[tuple[bytes, bytes]]:
+    """The header lines of a response, byte for byte as the server sent them."""
+    return [(_as_sent(name), _as_sent(value)) for name, value in headers.pairs]
+
+
+def _as_sent(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def latin_1_lines(headers: ResponseHeaders) -> list[tuple[str, str]]:
+    """The header lines of a response as http.client gives them: each byte is one character."""
+    return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in raw_lines(headers)]
 
 
 def idle_timeout(seconds: float | None) -> Timeout:
@@ -107,3 +124,8 @@ def is_of_proxy(error: BoxRetryError) -> bool:
 def was_connecting(error: BoxRetryError) -> bool:
     """Whether the last attempt ended before it had a connection, with TLS if that was to be."""
     return bool(error.attempts) and error.attempts[-1].connect_ms is None
+
+
+def has_begun_response(error: BoxRetryError) -> bool:
+    """Whether the last attempt received a status line."""
+    return bool(error.attempts) and error.attempts[-1].http_version != 0

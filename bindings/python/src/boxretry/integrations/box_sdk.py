@@ -33,7 +33,7 @@ from ..outcome import Outcome
 from ..response import Response
 from ..strategy import RetryStrategy
 from ..stream import Stream
-from ._engine import REQUEST_ARGUMENTS, Clients, idle_timeout, sendable
+from ._engine import REQUEST_ARGUMENTS, Clients, idle_timeout, latin_1_lines, sendable
 from ._sending import body_of_host, send, send_for_stream
 
 _MOST_REDIRECTS = 30
@@ -229,7 +229,7 @@ def _pieces(stream: Stream) -> Iterator[bytes]:
 
 
 def _headers(response: _Came) -> Any:
-    return CaseInsensitiveDict(HTTPHeaderDict(response.headers.pairs))
+    return CaseInsensitiveDict(HTTPHeaderDict(latin_1_lines(response.headers)))
 
 
 def _json_body(response: Response) -> Any:

@@ -35,7 +35,16 @@ from ..options import ClientSettings, Strategy
 from ..response import Response
 from ..stream import Stream
 from ..timeout import Timeout
-from ._engine import REQUEST_ARGUMENTS, Clients, idle_timeout, is_of_proxy, sendable, was_connecting, with_strategy
+from ._engine import (
+    REQUEST_ARGUMENTS,
+    Clients,
+    idle_timeout,
+    is_of_proxy,
+    raw_lines,
+    sendable,
+    was_connecting,
+    with_strategy,
+)
 from ._sending import body_of_host, can_rewind, send, send_for_stream
 
 if TYPE_CHECKING:
@@ -158,7 +167,8 @@ def _content(request: httpx.Request) -> bytes | None:
     try:
         return request.content
     except httpx.RequestNotRead:
-        return None
+        # A redirect hands the stream of the first request on, unread.
+        return b"".join(request.stream) if isinstance(request.stream, httpx.ByteStream) else None
 
 
 def _is_lasting(stream: Any) -> bool:
@@ -176,7 +186,7 @@ def _length(request: httpx.Request) -> int | None:
 def _response(response: Response) -> httpx.Response:
     return httpx.Response(
         response.status,
-        headers=response.headers.pairs,
+        headers=raw_lines(response.headers),
         stream=httpx.ByteStream(response.content),
         extensions=_extensions(response.attempts[-1].http_version),
     )
@@ -184,7 +194,7 @@ def _response(response: Response) -> httpx.Response:
 
 def _streamed(stream: Stream | AsyncStream, body: _Body | _AsyncBody) -> httpx.Response:
     return httpx.Response(
-        stream.status, headers=stream.headers.pairs, stream=body, extensions=_extensions(stream.http_version)
+        stream.status, headers=raw_lines(stream.headers), stream=body, extensions=_extensions(stream.http_version)
     )
 
 

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Generator
 from email.message import Message
 from typing import TYPE_CHECKING, Any, Union
+from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import BaseAdapter
@@ -27,7 +28,9 @@ from requests.utils import (
     prepend_scheme_if_needed,
     select_proxy,
 )
-from urllib3 import HTTPHeaderDict, HTTPResponse
+from urllib3.response import HTTPResponse
+from urllib3.util import Timeout as HostTimeout
+from urllib3.util.response import is_fp_closed
 
 from ..client import Client
 from ..enums import Proxy
@@ -37,6 +40,8 @@ from ..errors import (
     IdleTimeoutError,
     InvalidArgumentError,
     NetworkError,
+    ProtocolError,
+    ReceiveError,
     ResourceTimeoutError,
     TLSError,
 )
@@ -44,13 +49,28 @@ from ..options import ClientSettings, Strategy
 from ..response import Response, ResponseHeaders
 from ..stream import Stream
 from ..timeout import Timeout
-from ._engine import REQUEST_ARGUMENTS, Clients, idle_timeout, is_of_proxy, sendable, was_connecting, with_strategy
+from ._engine import (
+    REQUEST_ARGUMENTS,
+    Clients,
+    has_begun_response,
+    idle_timeout,
+    is_of_proxy,
+    latin_1_lines,
+    sendable,
+    was_connecting,
+    with_strategy,
+)
 from ._sending import body_of_host, send, send_for_stream
+
+try:
+    from urllib3 import HTTPHeaderDict  # 2.0 or newer.
+except ImportError:
+    from urllib3._collections import HTTPHeaderDict
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_Timeout = Union[float, tuple[Union[float, None], Union[float, None]], None]
+_Timeout = Union[float, tuple[Union[float, None], Union[float, None]], HostTimeout, None]
 
 
 class RetryAdapter(BaseAdapter):
@@ -58,8 +78,9 @@ class RetryAdapter(BaseAdapter):
 
     `timeout`, `verify`, `cert` and `proxies` are those of the session and its requests. A timeout is the longest time
     in which nothing moves, connecting included, of each attempt: the engine has no other for connecting, so that of a
-    (connect, read) pair the second counts. A request without one waits as long as the adapter's own `timeout` says, by
-    default for ever. `verify=False` and a folder of certificates are not supported, and refused with RequestException.
+    (connect, read) pair, or a `urllib3.Timeout`, the second counts. A request without one waits as long as the
+    adapter's own `timeout` says, by default without limit. `verify=False` and a folder of certificates are not
+    supported, and refused with RequestException.
 
     With `stream=True` the body of a 2xx response comes as it is read; should it break off, that is raised, since the
     status has been told. Without, a response that breaks off is retried as any other exception. A body that is a file
@@ -67,9 +88,10 @@ class RetryAdapter(BaseAdapter):
     can be rewound, or no iterator.
 
     When retries are exhausted, the last response is returned, whatever its status. What ends without one raises:
-    SSLError, ProxyError, ConnectTimeout (the TLS handshake included), ReadTimeout, Timeout (a deadline),
-    ConnectionError, InvalidURL, InvalidHeader, else RequestException. The BoxRetryError with all attempts is its
-    `__cause__`; of what is raised while a stream is read, it is further down among the causes.
+    SSLError, ProxyError, InvalidProxyURL, ConnectTimeout (the TLS handshake included), ReadTimeout, Timeout (a
+    deadline), ChunkedEncodingError (the body breaks off), ConnectionError, InvalidURL, InvalidHeader, else
+    RequestException. The BoxRetryError with all attempts is its `__cause__`; of what is raised while a stream is read,
+    it is further down among the causes.
 
     An adapter can be pickled if its settings can, and is usable in a child of os.fork().
     """
@@ -97,7 +119,7 @@ class RetryAdapter(BaseAdapter):
         assert request.url is not None
         proxy = select_proxy(request.url, proxies)
         settings = {
-            "proxy": _with_scheme(proxy) if proxy else Proxy.NONE,
+            "proxy": _proxy_url(proxy, request),
             "ca_file": _ca_file(request, verify),
             "cert": _certificate(request, cert),
         }
@@ -117,43 +139,44 @@ class RetryAdapter(BaseAdapter):
             raise _exception(error, request, proxy) from error
         except OSError as error:  # Of the body, when it was read.
             raise requests.ConnectionError(error, request=request) from error
-        return self._response(request, response, response.headers, io.BytesIO(response.content))
+        return self._response(request, response, response.headers, _Whole(response.content))
 
     def close(self) -> None:
-        """Closes all connections. The adapter can be used again, and then makes new ones."""
-        for client in self._clients.take_all():
-            client.close()
+        """Closes idle connections. A response that is still being read, and requests of other threads, keep theirs.
+
+        The adapter can be used again, and then makes new connections.
+        """
+        self._clients.take_all()  # A client ends with the last call that uses it.
 
     def __reduce__(self) -> Any:
         """Without its connections."""
         return _make, (type(self), self._settings)
 
     def _timeout(self, timeout: _Timeout) -> Timeout | None:
-        if isinstance(timeout, tuple):
-            if len(timeout) != 2:
-                raise ValueError(f"timeout: must be a number or a (connect, read) pair, not {timeout!r}")
-            timeout = timeout[1]
-        if timeout is None and "timeout" in self._settings:
+        read = _host_timeout(timeout).read_timeout
+        if read is None and "timeout" in self._settings:
             return None
-        return idle_timeout(timeout)
+        return idle_timeout(read)
 
     def _response(
         self, request: requests.PreparedRequest, came: Response | Stream, headers: ResponseHeaders, body: Any
     ) -> requests.Response:
         assert request.url is not None
         reason = http.client.responses.get(came.status, "")
+        lines = latin_1_lines(headers)
         response = requests.Response()
         response.status_code = came.status
-        response.headers = CaseInsensitiveDict(HTTPHeaderDict(headers.pairs))
+        response.headers = CaseInsensitiveDict(HTTPHeaderDict(lines))
         response.encoding = get_encoding_from_headers(response.headers)
         response.raw = _RawResponse(
             body,
-            HTTPHeaderDict(headers.pairs),
+            HTTPHeaderDict(lines),
             came.status,
+            version=_http_version(came),
             reason=reason,
             preload_content=False,
             decode_content=False,
-            original_response=_Original(headers.pairs, body),  # type: ignore[arg-type]
+            original_response=_Original(lines, body),  # type: ignore[arg-type]
             request_method=request.method,
         )
         response.reason = reason
@@ -188,16 +211,34 @@ class _Original:
 
 
 class _RawResponse(HTTPResponse):
-    """urllib3's, whose pieces are as they come also where they are no chunks of HTTP/1.1."""
+    """urllib3's, but `stream()` gives pieces as they arrive, whatever the framing."""
 
     def stream(self, amt: int | None = 65536, decode_content: bool | None = None) -> Generator[bytes]:
         """Pieces of at most `amt` bytes; None: of any size."""
-        while data := self.read1(amt, decode_content):
-            yield data
+        if hasattr(HTTPResponse, "read1"):
+            while data := self.read1(amt, decode_content):
+                yield data
+            return
+        # An older urllib3. The end of a compressed body may leave a piece empty.
+        body: Any = self._fp
+        while not is_fp_closed(body):
+            with self._error_catcher():
+                there = body.available()
+            data = self.read(amt=max(1, min(there, amt or there)), decode_content=decode_content)
+            if data:
+                yield data
+
+
+class _Whole(io.BytesIO):
+    """The body of a response that has been received, as a file."""
+
+    def available(self) -> int:
+        """How many bytes can be read at once."""
+        return self.getbuffer().nbytes - self.tell()
 
 
 class _Streamed(io.RawIOBase):
-    """The body of a response that is read while it comes, as a file."""
+    """The body of a response that is being received, as a file."""
 
     def __init__(self, stream: Stream) -> None:
         super().__init__()
@@ -210,8 +251,8 @@ class _Streamed(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def read1(self, size: int = -1) -> bytes:
-        """What is there, at most so many bytes; waits for some."""
+    def available(self) -> int:
+        """How many bytes can be read at once. Waits for some; 0 is the end."""
         if not self._rest:
             try:
                 self._rest = next(self._pieces, b"")
@@ -223,12 +264,16 @@ class _Streamed(io.RawIOBase):
                 raise TimeoutError(str(error)) from error
             except BoxRetryError as error:
                 raise OSError(str(error)) from error
-        size = len(self._rest) if size < 0 else size
+        return len(self._rest)
+
+    def read1(self, size: int = -1) -> bytes:
+        """What is there, at most that many bytes. Waits for some."""
+        size = self.available() if size < 0 else min(self.available(), size)
         piece, self._rest = self._rest[:size], self._rest[size:]
         return piece
 
     def read(self, size: int | None = -1) -> bytes:
-        """So many bytes, fewer only at the end; all, if it is not said."""
+        """That many bytes, fewer only at the end; without a size, all of them."""
         pieces, left = [], sys.maxsize if size is None or size < 0 else size
         while left and (piece := self.read1(left)):
             pieces.append(piece)
@@ -246,8 +291,33 @@ class _Streamed(io.RawIOBase):
         self._stream.close()
 
 
-def _with_scheme(proxy: str) -> str:
+def _host_timeout(timeout: _Timeout) -> HostTimeout:
+    """A timeout as requests takes it. Raises ValueError for what requests refuses."""
+    if isinstance(timeout, HostTimeout):
+        return timeout
+    if isinstance(timeout, tuple):
+        if len(timeout) != 2:
+            raise ValueError(
+                f"Invalid timeout {timeout}. Pass a (connect, read) timeout tuple, or a single float to set both"
+                " timeouts to the same value."
+            )
+        return HostTimeout(connect=timeout[0], read=timeout[1])
+    return HostTimeout(connect=timeout, read=timeout)
+
+
+def _http_version(came: Response | Stream) -> int:
+    return came.http_version if isinstance(came, Stream) else came.attempts[-1].http_version
+
+
+def _proxy_url(proxy: str | None, request: requests.PreparedRequest) -> str | Proxy:
+    """The proxy's URL. Raises InvalidProxyURL if it has no host."""
+    if not proxy:
+        return Proxy.NONE
     url: str = prepend_scheme_if_needed(proxy, "http")  # type: ignore[no-untyped-call]
+    if not urlsplit(url).hostname:
+        raise requests.exceptions.InvalidProxyURL(
+            "Please check proxy URL. It is malformed and could be missing the host.", request=request
+        )
     return url
 
 
@@ -281,7 +351,10 @@ def _body(request: requests.PreparedRequest) -> dict[str, Any]:
 
 
 def _exception(error: BoxRetryError, request: requests.PreparedRequest, proxy: str | None) -> requests.RequestException:
-    return _exception_class(error, proxy)(error, request=request)
+    kind = _exception_class(error, proxy)
+    if kind is requests.ReadTimeout:  # Programs look for urllib3's words.
+        return kind(f"Read timed out. ({error})", request=request)
+    return kind(error, request=request)
 
 
 def _exception_class(error: BoxRetryError, proxy: str | None) -> type[requests.RequestException]:
@@ -293,6 +366,8 @@ def _exception_class(error: BoxRetryError, proxy: str | None) -> type[requests.R
         return requests.Timeout
     if isinstance(error, TLSError):
         return requests.exceptions.SSLError
+    if isinstance(error, (ReceiveError, ProtocolError)) and has_begun_response(error):
+        return requests.exceptions.ChunkedEncodingError
     if isinstance(error, NetworkError):
         return requests.ConnectionError
     if isinstance(error, InvalidArgumentError):
