@@ -302,6 +302,7 @@ typedef struct boxretry_response_head {
   const char *url;                /* that was fetched: the last one, if there were redirects */
   const boxretry_header *headers; /* the lines as the server sent them, in order; NULL if there are none */
   size_t header_count;
+  const char *reason_phrase; /* what stands behind the status in the status line; "" if nothing does, as in HTTP/2 */
 } boxretry_response_head;
 
 /**
@@ -1402,6 +1403,12 @@ boxretry_error boxretry_response_token_error(const boxretry_response *response);
 
 /** The status; 0: it ended without a response. A resumed download ends with the 206 of its last part. */
 int32_t boxretry_response_status(const boxretry_response *response);
+
+/**
+ * The reason phrase of the status line, as the server sent it: "Not Found". "" if it sent none, as in HTTP/2, or if the
+ * call ended without a response. It lives as long as the response.
+ */
+const char *boxretry_response_reason_phrase(const boxretry_response *response);
 
 /** The value of the first header line of that name, in any case; NULL if there is none. */
 const char *boxretry_response_header(const boxretry_response *response, const char *name);

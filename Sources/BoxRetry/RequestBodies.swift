@@ -169,7 +169,7 @@ extension BodySink {
                     var seen = boxretry_response_head(
                         struct_size: MemoryLayout<boxretry_response_head>.size, status: head.status,
                         http_version: head.httpVersion, url: call.currentURL, headers: head.headers.cHeaders,
-                        header_count: head.headers.count)
+                        header_count: head.headers.count, reason_phrase: head.reasonPhrase)
                     return asked(Int32(0)) { begin(context, call.pointer, &seen, $0) } == 1
                 }
             },

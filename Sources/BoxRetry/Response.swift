@@ -132,6 +132,11 @@ public func boxretry_response_status(_ response: OpaquePointer!) -> Int32 {
     ResponseHandle.read(response, 0) { $0.status }
 }
 
+@_cdecl("boxretry_response_reason_phrase") @implementation
+public func boxretry_response_reason_phrase(_ response: OpaquePointer!) -> UnsafePointer<CChar>! {
+    ResponseHandle.read(response, nil) { $0.reasonPhrase }
+}
+
 @_cdecl("boxretry_response_header") @implementation
 public func boxretry_response_header(
     _ response: OpaquePointer!, _ name: UnsafePointer<CChar>!

@@ -449,6 +449,7 @@ LIVES_IN_A_HOOK = "boxretry_sending"
 
 MAY_ANSWER_NULL = {
     "boxretry_response_header": "NULL if there is none",
+    "boxretry_response_reason_phrase": "NULL is accepted, and is nothing, wherever no",
     "boxretry_response_url": "NULL is accepted, and is nothing, wherever no",
     "boxretry_response_user_pointer": "NULL is accepted, and is nothing, wherever no",
     "boxretry_call_take_response": "else NULL",

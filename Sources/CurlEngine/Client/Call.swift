@@ -296,4 +296,6 @@ public final class CallResult {
     public var body: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bodyBuffer.data, count: bodyBuffer.count) }
 
     public var headerList: HeaderList { headers.list }
+
+    public var reasonPhrase: UnsafePointer<CChar> { headers.reasonPhrase }
 }

@@ -38,6 +38,7 @@ public struct DeliveredHead {
     public let status: Int32
     /// 10, 11, 20.
     public let httpVersion: Int32
+    public let reasonPhrase: UnsafePointer<CChar>
     public let headers: HeaderList
 }
 

@@ -6,6 +6,8 @@ struct ResponseHead {
     private var bytes: shim_buffer
     private var pairs: UnsafeMutablePointer<UnsafePointer<CChar>?>?
     private var count = 0
+    /// What stands behind the status in the status line; "" if nothing does.
+    private(set) var reasonPhrase = StaticString("").cString
 
     /// Without any.
     init() {
@@ -16,6 +18,7 @@ struct ResponseHead {
     /// are missing would read as if they had never come.
     init?(_ buffer: shim_buffer, lines: Int) {
         bytes = buffer
+        defer { cutStatusLine() }
         guard lines > 0 else { return }
         // The pointers stand behind what they point to.
         guard let memory = shim_buffer_room(&bytes, lines * 2 * MemoryLayout<UnsafePointer<CChar>?>.stride),
@@ -40,6 +43,21 @@ struct ResponseHead {
             }
             start = end + 1
         }
+    }
+
+    /// Finds the reason phrase in "HTTP/1.1 404 Not Found", and ends it (RFC 9112, 4).
+    private mutating func cutStatusLine() {
+        guard let data = bytes.data else { return }
+        var end = shim_find(data, Self.newline, bytes.count)
+        guard end < bytes.count else { return }
+        while end > 0, Self.isSpace(data[end - 1]) { end -= 1 }
+        data[end] = 0
+        var start = 0
+        for _ in 0..<2 {  // The version, and the status.
+            while start < end, !Self.isBlank(data[start]) { start += 1 }
+            while start < end, Self.isBlank(data[start]) { start += 1 }
+        }
+        reasonPhrase = UnsafePointer(data + start)
     }
 
     /// A line that begins with a blank goes on with the value before it, after one blank (RFC 9112, 5.2).
@@ -101,5 +119,6 @@ struct ResponseHead {
         shim_buffer_free(&bytes)
         pairs = nil
         count = 0
+        reasonPhrase = StaticString("").cString
     }
 }

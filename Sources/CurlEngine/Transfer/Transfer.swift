@@ -271,7 +271,10 @@ final class Transfer {
         case .rest: break
         case .whole:
             let hasStarted = sink.start(
-                call, DeliveredHead(status: status, httpVersion: httpVersion, headers: call.received.head.list))
+                call,
+                DeliveredHead(
+                    status: status, httpVersion: httpVersion, reasonPhrase: call.received.head.reasonPhrase,
+                    headers: call.received.head.list))
             call.engine.readClock()  // Foreign code may have taken its time.
             guard hasStarted else {
                 localFailure = .sink

@@ -88,8 +88,8 @@ def ctypes_of(c_type: str, header: Header) -> Any:
 
 def test_the_header_was_read(header: Header) -> None:
     """Else the tests below would compare nothing."""
-    assert len(header.functions) == 107
-    assert len(header.structs) == 22
+    assert len(header.functions) > 100
+    assert len(header.structs) > 20
     names = ["strategy", "clock", "retry_loop", "client", "call", "response", "queue", "cancel", "sending"]
     names += ["token_source", "token", "token_request"]
     assert header.opaque == {f"boxretry_{name}" for name in names}

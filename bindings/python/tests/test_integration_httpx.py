@@ -542,3 +542,10 @@ def test_f133_header_bytes_above_0x7f_are_as_the_package_has_them(make: Make) ->
     assert dict(response.headers.raw)[b"X-Utf8"] == "grün".encode()
     assert dict(response.headers.raw)[b"X-Latin"] == "grün".encode("latin-1")
     assert (server.requests[0].header("X-Mine") or "").encode("latin-1") == "grün".encode()
+
+
+def test_f136_the_servers_own_reason_phrase_is_kept(make: Make, server: Server) -> None:
+    """F136: given a phrase of the server's own, and an empty one."""
+    for line, reason in (("404 Gone fishing", "Gone fishing"), ("200 ", "")):
+        url = server.url("/seq/200", id=server.new_id(), status_line=f"HTTP/1.1 {line}")
+        assert make().get(url).reason_phrase == reason

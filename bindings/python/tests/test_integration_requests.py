@@ -680,3 +680,19 @@ def test_f137_a_proxy_without_a_host_is_refused(session: Session) -> None:
 def test_the_version_of_a_response_is_told(session: Session) -> None:
     with ScriptedServer([200]) as server:
         assert session.get(server.url).raw.version == 11
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_f136_the_servers_own_reason_phrase_is_kept(session: Session, server: Server, stream: bool) -> None:
+    """F136: given a phrase of the server's own, an empty one, and one with a byte above 0x7F."""
+    for line, reason in (
+        ("404 Gone fishing", "Gone fishing"),
+        ("200 ", ""),
+        ("200 Fäin", "Fäin"),
+    ):
+        url = server.url("/seq/200", id=server.new_id(), status_line=f"HTTP/1.1 {line}")
+        response = session.get(url, stream=stream)
+        assert (response.reason, response.raw.reason) == (reason, reason)
+        if response.status_code == 404:
+            with pytest.raises(requests.HTTPError, match="404 Client Error: Gone fishing"):
+                response.raise_for_status()

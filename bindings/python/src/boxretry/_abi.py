@@ -102,6 +102,7 @@ class ResponseHead(Structure):
         ("url", c_char_p),
         ("headers", POINTER(Header)),
         ("header_count", c_size_t),
+        ("reason_phrase", c_char_p),
     )
 
 
@@ -649,6 +650,7 @@ boxretry_response_header_at = _quick("boxretry_response_header_at", _Error, _Han
 boxretry_response_body = _quick("boxretry_response_body", c_void_p, _Handle, POINTER(c_size_t))
 boxretry_response_body_is_cut_off = _quick("boxretry_response_body_is_cut_off", c_int32, _Handle)
 boxretry_response_sink_length = _quick("boxretry_response_sink_length", c_int64, _Handle)
+boxretry_response_reason_phrase = _quick("boxretry_response_reason_phrase", c_char_p, _Handle)
 boxretry_response_url = _quick("boxretry_response_url", c_char_p, _Handle)
 boxretry_response_user_pointer = _quick("boxretry_response_user_pointer", c_void_p, _Handle)
 boxretry_response_attempt_count = _quick("boxretry_response_attempt_count", c_size_t, _Handle)

@@ -65,6 +65,7 @@ class Response:
     _headers: ResponseHeaders | None = None
     _attempts: list[Attempt] | None = None
     _url: str | None = None
+    _reason_phrase: str | None = None
     _content_is_cut_off: bool | None = None
     _sink_length: int | None = None
     _redirects: list[Redirect] | None = None
@@ -130,6 +131,13 @@ class Response:
                 pairs.append((decoded(line.name), decoded(line.value)))
             self._headers = ResponseHeaders(pairs)
         return self._headers
+
+    @property
+    def reason_phrase(self) -> str:
+        """What stands behind the status in the status line, such as "Not Found"; "" if nothing does, as in HTTP/2."""
+        if self._reason_phrase is None:
+            self._reason_phrase = decoded(_abi.boxretry_response_reason_phrase(self._pointer()))
+        return self._reason_phrase
 
     @property
     def url(self) -> str:
@@ -206,6 +214,7 @@ class Response:
             self.sink_length,
             self.redirects,
             self._method,
+            self.reason_phrase,
         )
 
 
@@ -219,6 +228,7 @@ def _response_of_parts(
     sink_length: int,
     redirects: list[Redirect],
     method: str,
+    reason_phrase: str,
 ) -> Response:
     response = Response.__new__(Response)
     response._handle = None
@@ -226,6 +236,7 @@ def _response_of_parts(
     response._headers, response._attempts = ResponseHeaders(pairs), attempts
     response._url, response._content_is_cut_off = url, is_cut_off
     response._sink_length, response._redirects, response._method = sink_length, redirects, method
+    response._reason_phrase = reason_phrase
     return response
 
 

@@ -20,6 +20,8 @@ class ResponseHead:
     #: The URL that was fetched: the last one, if there were redirects.
     url: str
     headers: ResponseHeaders
+    #: What stands behind the status in the status line; "" if nothing does, as in HTTP/2.
+    reason_phrase: str = ""
 
 
 class HasHead:
@@ -44,6 +46,11 @@ class HasHead:
         return self._head().url
 
     @property
+    def reason_phrase(self) -> str:
+        """What stands behind the status in the status line; "" if nothing does, as in HTTP/2."""
+        return self._head().reason_phrase
+
+    @property
     def http_version(self) -> int:
         """10, 11, 20."""
         return self._head().http_version
@@ -57,4 +64,5 @@ def head_from_struct(struct: Any) -> ResponseHead:
         http_version=struct.http_version,
         url=decoded(struct.url),
         headers=ResponseHeaders([(decoded(line.name), decoded(line.value)) for line in lines]),
+        reason_phrase=decoded(struct.reason_phrase),
     )

@@ -168,7 +168,9 @@ def cutter_of(chunk_size: SupportsIndex | None) -> Cutter | None:
 
 def head_of_response(response: Response) -> ResponseHead:
     """The head of a response that has come whole."""
-    return ResponseHead(response.status, response.attempts[-1].http_version, response.url, response.headers)
+    return ResponseHead(
+        response.status, response.attempts[-1].http_version, response.url, response.headers, response.reason_phrase
+    )
 
 
 def _cut(cutter: Cutter, pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -99,16 +99,22 @@ def _latin_1(text: str | bytes) -> bytes:
 
 def raw_lines(headers: ResponseHeaders) -> list[tuple[bytes, bytes]]:
     """The header lines of a response, byte for byte as the server sent them."""
-    return [(_as_sent(name), _as_sent(value)) for name, value in headers.pairs]
+    return [(as_sent(name), as_sent(value)) for name, value in headers.pairs]
 
 
-def _as_sent(text: str) -> bytes:
+def as_sent(text: str) -> bytes:
+    """A text of a response's head, byte for byte."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def latin_1_lines(headers: ResponseHeaders) -> list[tuple[str, str]]:
     """The header lines of a response as http.client gives them: each byte is one character."""
-    return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in raw_lines(headers)]
+    return [(as_latin_1(name), as_latin_1(value)) for name, value in headers.pairs]
+
+
+def as_latin_1(text: str) -> str:
+    """A text of a response's head as http.client gives it."""
+    return as_sent(text).decode("latin-1")
 
 
 def idle_timeout(seconds: float | None) -> Timeout:

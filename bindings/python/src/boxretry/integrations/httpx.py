@@ -38,6 +38,7 @@ from ..timeout import Timeout
 from ._engine import (
     REQUEST_ARGUMENTS,
     Clients,
+    as_sent,
     idle_timeout,
     is_of_proxy,
     raw_lines,
@@ -188,18 +189,23 @@ def _response(response: Response) -> httpx.Response:
         response.status,
         headers=raw_lines(response.headers),
         stream=httpx.ByteStream(response.content),
-        extensions=_extensions(response.attempts[-1].http_version),
+        extensions=_extensions(response.attempts[-1].http_version, response.reason_phrase),
     )
 
 
 def _streamed(stream: Stream | AsyncStream, body: _Body | _AsyncBody) -> httpx.Response:
     return httpx.Response(
-        stream.status, headers=raw_lines(stream.headers), stream=body, extensions=_extensions(stream.http_version)
+        stream.status,
+        headers=raw_lines(stream.headers),
+        stream=body,
+        extensions=_extensions(stream.http_version, stream.reason_phrase),
     )
 
 
-def _extensions(http_version: int) -> dict[str, Any]:
-    return {"http_version": b"HTTP/2" if http_version == 20 else b"HTTP/%d.%d" % divmod(http_version, 10)}
+def _extensions(http_version: int, reason_phrase: str) -> dict[str, Any]:
+    if http_version == 20:  # HTTP/2 has no reason phrases.
+        return {"http_version": b"HTTP/2"}
+    return {"http_version": b"HTTP/%d.%d" % divmod(http_version, 10), "reason_phrase": as_sent(reason_phrase)}
 
 
 class _Body(httpx.SyncByteStream):

@@ -9,7 +9,6 @@ Redirects, cookies, auth and hooks are those of requests; each request that they
 
 from __future__ import annotations
 
-import http.client
 import io
 import os
 import sys
@@ -52,6 +51,7 @@ from ..timeout import Timeout
 from ._engine import (
     REQUEST_ARGUMENTS,
     Clients,
+    as_latin_1,
     has_begun_response,
     idle_timeout,
     is_of_proxy,
@@ -162,7 +162,7 @@ class RetryAdapter(BaseAdapter):
         self, request: requests.PreparedRequest, came: Response | Stream, headers: ResponseHeaders, body: Any
     ) -> requests.Response:
         assert request.url is not None
-        reason = http.client.responses.get(came.status, "")
+        reason = as_latin_1(came.reason_phrase)
         lines = latin_1_lines(headers)
         response = requests.Response()
         response.status_code = came.status
