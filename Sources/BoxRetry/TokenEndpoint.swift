@@ -52,9 +52,8 @@ public func boxretry_token_source_new_endpoint(
             policy: options.policy, leeway: options.refresh_leeway, providerTimeout: options.provider_timeout_ms,
             fetchTimeout: options.fetch_timeout_ms, aheadWindow: options.refresh_ahead_window,
             servesStale: options.serve_stale)
-        guard options.reserved == 0, options.reserved_2 == 0 else {
-            throw .invalidArgument("options", "reserved", "must be 0")
-        }
+        guard options.reserved == 0 else { throw .invalidArgument("options", "reserved", "must be 0") }
+        guard options.reserved_2 == 0 else { throw .invalidArgument("options", "reserved_2", "must be 0") }
         let clock = try TokenClock(behind: options.clock)
         let out = try required(out, "out")
         let context = EndpointContext(options)
