@@ -92,7 +92,7 @@ def test_a_version_has_three_parts(package_folder: PackageFolder, monkeypatch: p
         _library.load()
 
 
-@pytest.mark.parametrize(("number", "is_new_enough"), [(99, False), (100, True), (101, True), (10000, True)])
+@pytest.mark.parametrize(("number", "is_new_enough"), [(199, False), (200, True), (201, True), (10000, True)])
 def test_the_version_must_be_the_needed_one_or_newer(
     number: int, is_new_enough: bool, package_folder: PackageFolder
 ) -> None:
@@ -100,7 +100,7 @@ def test_the_version_must_be_the_needed_one_or_newer(
     if is_new_enough:
         assert _library.load().boxretry_version_number() == number
     else:
-        with pytest.raises(ImportError, match=r"is version 0\.0\.99, and this package needs 0\.1\.0 or newer"):
+        with pytest.raises(ImportError, match=r"is version 0\.1\.99, and this package needs 0\.2\.0 or newer"):
             _library.load()
 
 
