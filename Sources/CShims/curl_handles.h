@@ -21,6 +21,7 @@ struct shim_easy {
   void *transfer; /* NULL: none */
   curl_mime *mime;
   int part_count;
+  struct part_data *file_parts; /* those that are read from files */
   shim_part_failure part_failure;
   bool was_used;
   bool is_in_head;     /* the body's function gets the lines of the head: see has_to_show_head() */

@@ -12,6 +12,7 @@
 
 const char *shim_system_text(int error) {
   if (error == SHIM_NOT_REGULAR) return "is no regular file";
+  if (error == SHIM_FILE_CHANGED) return "has changed since the call began";
 #ifdef __GLIBC__
   const char *text = strerrordesc_np(error); /* not in the program's language: it stands among English words */
 #else
@@ -22,9 +23,22 @@ const char *shim_system_text(int error) {
 
 /* --- Reading --- */
 
-int64_t shim_file_length(int descriptor) {
+bool shim_file_get_state(int descriptor, shim_file_state *out) {
   struct stat status;
-  return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) ? (int64_t)status.st_size : -1;
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  *out = (shim_file_state){(uint64_t)status.st_dev, (uint64_t)status.st_ino, (int64_t)status.st_size,
+                           (int64_t)status.st_mtim.tv_sec, (int64_t)status.st_mtim.tv_nsec};
+  return true;
+}
+
+bool shim_file_is_same_state(const shim_file_state *a, const shim_file_state *b) {
+  return a->device == b->device && a->inode == b->inode && a->length == b->length &&
+         a->written_seconds == b->written_seconds && a->written_nanoseconds == b->written_nanoseconds;
+}
+
+int64_t shim_file_length(int descriptor) {
+  shim_file_state state;
+  return shim_file_get_state(descriptor, &state) ? state.length : -1;
 }
 
 /* Why what is there is no file to read or to write. */

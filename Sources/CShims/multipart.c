@@ -14,6 +14,9 @@ typedef struct part_data {
   int64_t length;
   int64_t position;
   int descriptor; /* of the file; -1: not open */
+  bool was_sent;  /* in an attempt, with the file in this state */
+  shim_file_state state;
+  struct part_data *next;
   char path[];
 } part_data;
 
@@ -33,6 +36,34 @@ static size_t part_failed(const part_data *part, int error) {
   return CURL_READFUNC_ABORT;
 }
 
+/* Opens the part's file. 0, or an error: every attempt must send the same bytes, of which the length is already known. */
+static int open_part(part_data *part) {
+  part->descriptor = shim_file_open(part->path);
+  if (part->descriptor < 0) return -part->descriptor;
+  shim_file_state state;
+  const bool is_same = shim_file_get_state(part->descriptor, &state) && state.length == part->length &&
+                       (!part->was_sent || shim_file_is_same_state(&state, &part->state));
+  if (!is_same) {
+    close_part(part);
+    return SHIM_FILE_CHANGED;
+  }
+  part->state = state;
+  part->was_sent = true;
+  return 0;
+}
+
+bool shim_easy_check_parts(shim_easy *easy) {
+  for (part_data *part = easy->file_parts; part; part = part->next) {
+    close_part(part);
+    const int error = open_part(part);
+    close_part(part);
+    if (error == 0) continue;
+    part_failed(part, error);
+    return false;
+  }
+  return true;
+}
+
 static size_t on_read_part(char *buffer, size_t size, size_t count, void *user) {
   part_data *part = user;
   const int64_t left = part->length - part->position, room = (int64_t)(size * count);
@@ -41,8 +72,8 @@ static size_t on_read_part(char *buffer, size_t size, size_t count, void *user) 
   if (part->data) {
     memcpy(buffer, part->data + part->position, (size_t)taken);
   } else {
-    if (part->descriptor < 0) part->descriptor = shim_file_open(part->path);
-    if (part->descriptor < 0) return part_failed(part, -part->descriptor);
+    const int error = part->descriptor < 0 ? open_part(part) : 0;
+    if (error != 0) return part_failed(part, error);
     taken = shim_file_read(part->descriptor, buffer, (size_t)taken, part->position);
     /* One that is shorter than it was would leave the server waiting for the rest. */
     if (taken <= 0) return part_failed(part, (int)-taken);
@@ -64,7 +95,13 @@ static part_data *make_part_data(shim_easy *easy, const shim_part *part) {
   const size_t path_size = part->path ? strlen(part->path) + 1 : 0;
   part_data *data = malloc(sizeof *data + path_size);
   if (!data) return NULL;
-  *data = (part_data){easy, easy->part_count, part->data ? part->data : "", (int64_t)part->data_length, 0, -1};
+  *data = (part_data){
+      .easy = easy,
+      .number = easy->part_count,
+      .data = part->data ? part->data : "",
+      .length = (int64_t)part->data_length,
+      .descriptor = -1,
+  };
   if (!part->path) return data;
   memcpy(data->path, part->path, path_size);
   data->data = NULL;
@@ -88,6 +125,10 @@ int shim_easy_add_part(shim_easy *easy, const shim_part *part) {
     return is_unreadable ? SHIM_PART_UNREADABLE : SHIM_PART_NO_MEMORY;
   }
   easy->part_count++;
+  if (!data->data) {
+    data->next = easy->file_parts;
+    easy->file_parts = data;
+  }
   const char *slash = part->path ? strrchr(part->path, '/') : NULL;
   const char *file_name = part->file_name ? part->file_name : slash ? slash + 1 : part->path;
   bool ok = curl_mime_headers(added, part->headers, 1) == CURLE_OK;

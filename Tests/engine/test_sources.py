@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import io
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,9 +26,12 @@ from boxretry import (
     Outcome,
     Progress,
     Reason,
+    RequestSent,
     SourceError,
     Timeout,
 )
+from boxretry._bodies import SourceBody
+from boxretry.enums import SourceKind
 from calls import Background, eventually, in_both_ways, once, quick, recorded, sent_header, sha256, statuses
 from fault_server import FaultServer, pattern
 
@@ -174,6 +178,112 @@ def test_a_file_that_becomes_shorter_ends_the_call(
         with pytest.raises(SourceError, match=r"body_source\.\w+: the file has become shorter while it was sent"):
             call.response()
     assert len(given_up(server, id)) == 1
+
+
+class PathBody(SourceBody):
+    """A file at a path, which the library opens for each attempt."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.struct.kind, self.struct.path = SourceKind.FILE, str(path).encode()
+
+
+class Wrapper(io.RawIOBase):
+    """A file of the caller's own kind: the library has nothing but its methods."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb")
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        return self._file.read(size)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+
+def replaced(path: Path) -> None:
+    """Another file of the same length, as editors save."""
+    path.with_suffix(".new").write_bytes(bytes(500_000))
+    path.with_suffix(".new").replace(path)
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "shorter": lambda path: os.truncate(path, 1_000),
+    "longer": lambda path: os.truncate(path, 1_000_000),
+    "rewritten": lambda path: path.write_bytes(b"x" * 500_000),
+    "replaced": replaced,
+}
+
+
+#: An open file stays the one that it is, and of a Python file only the length is known.
+CHANGED = [
+    *((kind, change) for kind in ("path", "form part") for change in CHANGES),
+    *(("descriptor", change) for change in ("shorter", "longer", "rewritten")),
+    *(("Python file", change) for change in ("shorter", "longer")),
+]
+
+
+@pytest.mark.parametrize(("kind", "change"), CHANGED)
+def test_f129_a_file_that_has_changed_since_the_first_attempt_ends_the_call(
+    server: FaultServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, change: str
+) -> None:
+    """R5. Given a 503 to the file as it was, then nothing else is sent: the server sees one request."""
+    path = tmp_path / "body"
+    path.write_bytes(bytes(500_000))
+    body: dict[str, Any] = {}
+    if kind == "path":
+        monkeypatch.setattr("boxretry._contents.body_of", PathBody)
+        body["data"] = path
+    elif kind == "form part":
+        body["files"] = {"file": path}
+    else:
+        body["data"] = path.open("rb") if kind == "descriptor" else Wrapper(path)
+
+    def hook(request: AttemptRequest) -> None:
+        if request.attempt_number == 2:
+            CHANGES[change](path)
+
+    id = server.new_id()
+    with Client(quick(), before_attempt=hook) as client, pytest.raises(SourceError) as raised:
+        client.put(server.url("/seq/503,200", id=id), **body)
+    assert statuses(raised.value.attempts) == [503, "NONE"]
+    assert raised.value.attempts[1].request_sent is RequestSent.NOTHING
+    assert [request["answer"] for request in server.seen(id)] == ["503"]
+    told = str(raised.value if raised.value.__cause__ is None else raised.value.__cause__)
+    assert "has changed since the call began" in told
+
+
+@pytest.mark.parametrize("kind", ["path", "descriptor", "Python file", "form part"])
+def test_r5_a_file_that_was_only_read_meanwhile_is_sent_again(
+    server: FaultServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    path = tmp_path / "body"
+    path.write_bytes(BODY)
+    body: dict[str, Any] = {"data": path.open("rb") if kind == "descriptor" else Wrapper(path)}
+    if kind == "path":
+        monkeypatch.setattr("boxretry._contents.body_of", PathBody)
+        body = {"data": path}
+    elif kind == "form part":
+        body = {"files": {"file": path}}
+
+    def hook(request: AttemptRequest) -> None:
+        path.read_bytes()
+        path.chmod(0o600)
+
+    id = server.new_id()
+    with Client(quick(), before_attempt=hook) as client:
+        client.put(server.url("/seq/503,307,200", id=id, to="http"), **body)
+    assert len({request["body_sha256"] for request in server.seen(id)}) == 1
+    assert len(server.seen(id)) == 3
 
 
 # --- One-shot streams: R3 ---

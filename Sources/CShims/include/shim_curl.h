@@ -174,6 +174,9 @@ enum { SHIM_PART_ADDED, SHIM_PART_NO_MEMORY, SHIM_PART_UNREADABLE };
  * is no regular file at the path, or it cannot be read. */
 int shim_easy_add_part(shim_easy *easy, const shim_part *part);
 
+/* Before each attempt: false if a part's file cannot be read, or is not what it was in the attempt before. */
+bool shim_easy_check_parts(shim_easy *easy);
+
 /* The part whose file could not be read, from 0 (-1: none), and why: an error as of shim_file.h; 0: it has become
  * shorter. */
 typedef struct shim_part_failure {

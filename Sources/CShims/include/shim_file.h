@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SHIM_NOT_REGULAR = 100000, SHIM_FILE_NO_MEMORY = ENOMEM };
+enum { SHIM_NOT_REGULAR = 100000, SHIM_FILE_CHANGED = 100001, SHIM_FILE_NO_MEMORY = ENOMEM };
 
 /* What an error means, such as "No such file or directory". Static. */
 const char *shim_system_text(int error);
@@ -20,6 +20,20 @@ int shim_file_duplicate(int descriptor);
 
 /* The length of the regular file behind a descriptor; -1 if it is none. */
 int64_t shim_file_length(int descriptor);
+
+/* What tells one state of a file from another: which file it is, its length, and when it was last written to. */
+typedef struct shim_file_state {
+  uint64_t device;
+  uint64_t inode;
+  int64_t length;
+  int64_t written_seconds;
+  int64_t written_nanoseconds;
+} shim_file_state;
+
+/* The state of the regular file behind a descriptor; false if it is not a regular file. */
+bool shim_file_get_state(int descriptor, shim_file_state *out);
+
+bool shim_file_is_same_state(const shim_file_state *a, const shim_file_state *b);
 
 /* Reads at an offset, as much as there is. So many bytes; 0: the file ends there; below 0: an error, negated. */
 int64_t shim_file_read(int descriptor, void *buffer, size_t capacity, int64_t offset);

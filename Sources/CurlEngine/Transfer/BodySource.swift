@@ -55,6 +55,8 @@ public final class FileSource: BodySource {
     private let wantedLength: Int64
     private var knownLength: Int64 = -1
     private var position: Int64 = 0
+    /// The file as the first attempt found it.
+    private var firstState: shim_file_state?
 
     /// The file at a path, which is opened for each attempt. Nil if there is no memory.
     public static func make(path: UnsafePointer<CChar>, offset: Int64, length: Int64) -> FileSource? {
@@ -85,13 +87,18 @@ public final class FileSource: BodySource {
             descriptor = shim_file_open(path)
             guard descriptor >= 0 else { return failed(.system(-descriptor)) }
         }
-        let fileLength = shim_file_length(descriptor)
-        guard fileLength >= 0 else { return failed(.system(Int32(SHIM_NOT_REGULAR))) }
-        if let problem = Self.problem(offset: offset, length: wantedLength, inFileOf: fileLength) {
+        var state = shim_file_state()
+        guard shim_file_get_state(descriptor, &state) else { return failed(.system(Int32(SHIM_NOT_REGULAR))) }
+        // Every attempt has to send the same bytes (R5).
+        if var firstState, !shim_file_is_same_state(&firstState, &state) {
+            return failed(.system(Int32(SHIM_FILE_CHANGED)))
+        }
+        firstState = state
+        if let problem = Self.problem(offset: offset, length: wantedLength, inFileOf: state.length) {
             failure = problem
             return false
         }
-        knownLength = wantedLength < 0 ? fileLength - offset : wantedLength
+        knownLength = wantedLength < 0 ? state.length - offset : wantedLength
         position = 0
         wasRead = false
         return true
@@ -215,6 +222,9 @@ public final class MultipartSource: BodySource {
     }
 
     override var writesContentType: Bool { true }
+
+    /// libcurl goes back to the first byte by itself.
+    override func rewind() -> Bool { shim_easy_check_parts(easy) }
 
     /// The part whose file cannot be read, and why.
     public override var reason: FailureReason? {

@@ -51,7 +51,8 @@ class FileSource:
         self.length: int | None = None
         if self.can_rewind:
             self._start = file.tell()
-            self.length = max(file.seek(0, os.SEEK_END) - self._start, 0)
+            self._size = file.seek(0, os.SEEK_END)
+            self.length = max(self._size - self._start, 0)
             file.seek(self._start)
 
     def read(self, capacity: int) -> bytes | Pause:
@@ -61,6 +62,8 @@ class FileSource:
         return as_bytes(read, "what read() of the file returned")
 
     def rewind(self) -> None:
+        if self._file.seek(0, os.SEEK_END) != self._size:  # Every attempt has to send the same bytes (R5).
+            raise ValueError("the file has changed since the call began")
         self._file.seek(self._start)
 
 

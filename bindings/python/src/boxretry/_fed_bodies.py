@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from typing import Any, Callable
@@ -9,6 +10,7 @@ from typing import Any, Callable
 from ._bodies import GivenSource, as_bytes
 from .call import Call
 from .enums import PAUSE, Pause
+from .errors import SourceError
 
 #: How much of a file is read at a time.
 _CHUNK = 65536
@@ -109,9 +111,15 @@ def can_rewind(file: Any) -> bool:
 def fed_file(file: Any, length: int | None) -> FedSource:
     """Of what has `read()`: from where it is now."""
     start = file.tell() if can_rewind(file) else None
+    size: int | None = None
 
     def pieces() -> Iterator[Any]:
+        nonlocal size
         if start is not None:
+            end = file.seek(0, os.SEEK_END)
+            if size is not None and end != size:  # Every attempt has to send the same bytes (R5).
+                raise SourceError("the file has changed since the call began")
+            size = end
             file.seek(start)
         return iter(lambda: file.read(_CHUNK) or b"", b"")
 
