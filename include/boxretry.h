@@ -458,7 +458,8 @@ boxretry_error boxretry_request_init(boxretry_request *request, size_t struct_si
  * Why a decision is what it is: constant, value, name, text.
  *
  * Where several things stand against a retry that the flow allows (B3), the first of these is the reason: unsafe_request,
- * not_replayable, sink_cannot_restart, attempt_ceiling, retries_exhausted, retry_after_over_cap, deadline.
+ * not_replayable, sink_cannot_restart, attempt_ceiling, retries_exhausted, retry_after_over_cap, deadline,
+ * retry_budget_spent.
  */
 #define BOXRETRY_REASON_MAP(X)                                                                                         \
   X(BOXRETRY_REASON_SUCCESS, 0, "success", "the response is a success or a redirect")                                  \
@@ -484,7 +485,7 @@ boxretry_error boxretry_request_init(boxretry_request *request, size_t struct_si
     "a part of the body is with the caller, who cannot start again")                                                   \
   X(BOXRETRY_REASON_TOKEN_EXPIRED, 17, "token_expired",                                                                \
     "the access token has expired: the request is replayed at once with a new one")                                    \
-  X(BOXRETRY_REASON_RETRY_BUDGET_SPENT, 18, "retry_budget_spent", "the client's retry budget is spent")
+  X(BOXRETRY_REASON_RETRY_BUDGET_SPENT, 18, "retry_budget_spent", "the retry budget is spent")
 /* clang-format on */
 
 enum { BOXRETRY_CAUSE_MAP(BOXRETRY_MAP_CONSTANT) };
@@ -710,6 +711,50 @@ boxretry_error boxretry_backoff_delay(const boxretry_retry_options *options, int
 boxretry_error boxretry_parse_retry_after(const char *value, int64_t unix_time, double *seconds_out);
 
 /* =====================================================================================================================
+ * Retry budget: bounds what the retries of many calls add to the load of a server that is down
+ *
+ * A budget starts full. Each retry takes 1 from it, and each success gives back a fraction; at half of the capacity or
+ * below, calls end instead of being retried, with the reason retry_budget_spent (C1). First attempts always go. Clients and
+ * retry loops may share one budget, and any number of threads may use it at once.
+ * ================================================================================================================== */
+
+/** A retry budget. Thread-safe. */
+typedef struct boxretry_budget boxretry_budget;
+
+/**
+ * Makes a budget, which starts full. `capacity`: retries, 1 to 1000000; half of them can be taken before a success gives
+ * something back. `ratio`: what a success gives back, 0 to 1 retries; 0: 0.1.
+ *
+ * INVALID_ARGUMENT. Free with boxretry_budget_free(). Any thread.
+ */
+boxretry_error boxretry_budget_new(int32_t capacity, double ratio, boxretry_budget **out);
+
+/** What a budget has allowed and refused so far. */
+typedef struct boxretry_budget_stats {
+  size_t struct_size;
+  int64_t taken;      /* retries that were allowed */
+  int64_t given_back; /* successes, each of which gave back the ratio, up to the capacity */
+  int64_t refused;    /* retries that were not allowed */
+  double level;       /* what the budget holds now, 0 to its capacity */
+} boxretry_budget_stats;
+
+#define BOXRETRY_BUDGET_STATS_INIT                                                                                     \
+  { sizeof(boxretry_budget_stats), 0, 0, 0, 0.0 }
+
+/** Does what BOXRETRY_BUDGET_STATS_INIT does. INVALID_ARGUMENT. Any thread. */
+boxretry_error boxretry_budget_stats_init(boxretry_budget_stats *stats, size_t struct_size);
+
+/**
+ * Reads a budget's counters. They may not add up while other threads use the budget.
+ *
+ * INVALID_ARGUMENT, FORKED. Any thread.
+ */
+boxretry_error boxretry_budget_get_stats(const boxretry_budget *budget, boxretry_budget_stats *out);
+
+/** Ends a budget; clients and loops that have it go on using it. NULL is accepted. Anywhere, any thread. */
+void boxretry_budget_free(boxretry_budget *budget);
+
+/* =====================================================================================================================
  * Retry loop: for callers who send their requests themselves
  *
  * One loop for each call. Feed it each attempt's outcome, and it says what to do next. It counts attempts and network
@@ -731,10 +776,12 @@ typedef struct boxretry_loop_options {
                                   library. 0 (default): random */
   int32_t max_total_attempts;  /* ceiling of attempts for any strategy; 1 to 1000000. 0 (default): 1000 */
   int32_t reserved;            /* 0 */
+  boxretry_budget *budget;     /* charged by boxretry_retry_loop_next(): each retry takes from it, a success gives back
+                                  (C1). Retained. NULL (default): no budget */
 } boxretry_loop_options;
 
 #define BOXRETRY_LOOP_OPTIONS_INIT                                                                                     \
-  { sizeof(boxretry_loop_options), 0, BOXRETRY_NO_TIMEOUT, NULL, 0, 0, 0 }
+  { sizeof(boxretry_loop_options), 0, BOXRETRY_NO_TIMEOUT, NULL, 0, 0, 0, NULL }
 
 /** Does what BOXRETRY_LOOP_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
 boxretry_error boxretry_loop_options_init(boxretry_loop_options *options, size_t struct_size);
@@ -743,7 +790,8 @@ boxretry_error boxretry_loop_options_init(boxretry_loop_options *options, size_t
 typedef struct boxretry_retry_loop boxretry_retry_loop;
 
 /**
- * Begins a call; its deadline counts from here. `options` NULL: the defaults. The strategy and the clock are retained.
+ * Begins a call; its deadline counts from here. `options` NULL: the defaults. The strategy, the clock and the budget are
+ * retained.
  *
  * INVALID_ARGUMENT, FORKED. Free with boxretry_retry_loop_free(). Any thread.
  */
@@ -1235,13 +1283,16 @@ typedef struct boxretry_client_options {
   const char
       *ca_path; /* a directory of certificates in PEM form, named by hash as `openssl rehash` does, that are trusted
                           instead of the system's; with ca_file, the certificates of both. NULL: none */
+  boxretry_budget
+      *budget; /* instead of these two: a budget that is shared with other clients and retry loops. Retained.
+                              NULL: none. INVALID_ARGUMENT if budget_capacity is not 0 as well */
 } boxretry_client_options;
 
 #define BOXRETRY_CLIENT_OPTIONS_INIT                                                                                   \
   {                                                                                                                    \
     sizeof(boxretry_client_options), NULL, NULL, 0, NULL, NULL, NULL, BOXRETRY_PROXY_ENVIRONMENT, 0, 0, 0, 0, 0, 0,    \
         NULL, NULL, BOXRETRY_PRESET_BOX, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, \
-        NULL, NULL, 0, 0, 0, 0.0, 0, 0, NULL                                                                           \
+        NULL, NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL                                                                     \
   }
 
 /** Does what BOXRETRY_CLIENT_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */

@@ -28,7 +28,7 @@ extension boxretry_client_options: SizedStruct {
             idempotency_key_header: nil, before_attempt: nil, before_attempt_context: nil, on_transfer: nil,
             on_transfer_context: nil, token_source: nil, replay_codes: nil, replay_code_count: 0,
             allow_insecure_token: 0, budget_capacity: 0, budget_ratio: 0, tls_verify: 0, reserved_2: 0,
-            ca_path: nil)
+            ca_path: nil, budget: nil)
     }
 
     static var firstSize: Int { 264 }
@@ -287,15 +287,16 @@ extension EngineSettings {
     }
 
     private mutating func setBudget(_ options: boxretry_client_options) throws(Failure) {
-        guard options.budget_ratio >= 0, options.budget_ratio <= 1 else {
-            throw .invalidArgument("options", "budget_ratio", "must be from 0 to 1")
-        }
+        let ratio = try RetryBudget.checkedRatio(options.budget_ratio, "options", "budget_ratio")
         let capacity = try checkedCount(
             options.budget_capacity, "budget_capacity", upTo: RetryBudget.capacityRange.upperBound,
             "must be from 0 to 1000000", orDefault: 0)
+        budget = try BudgetHandle.budget(behind: options.budget)
         guard capacity > 0 else { return }
-        budget = RetryBudget(
-            capacity: capacity, ratio: options.budget_ratio > 0 ? options.budget_ratio : RetryBudget.defaultRatio)
+        guard budget == nil else {
+            throw .invalidArgument("options", "budget", "is set, but budget_capacity is not 0: give one of them")
+        }
+        budget = SharedRetryBudget(RetryBudget(capacity: capacity, ratio: ratio))
     }
 
     /// An array of names in a caller's options, and what to say of it.

@@ -34,6 +34,7 @@ enum HandleKind: UInt32 {
     case tokenSource = 0x5B0C_1A0A
     case token = 0x5B0C_1A0B
     case tokenRequest = 0x5B0C_1A0C
+    case budget = 0x5B0C_1A0D
 
     @inline(__always)
     fileprivate var stamp: UInt64 {

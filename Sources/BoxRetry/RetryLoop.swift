@@ -9,12 +9,14 @@ final class RetryLoopHandle: Handle, HandleClass {
 
     private var loop: RetryLoop
     private let clock: any Clock
+    private let budget: SharedRetryBudget?
     /// A callback of this loop's strategy is running.
     private var isDeciding = false
 
-    init(_ loop: RetryLoop, clock: any Clock) {
+    init(_ loop: RetryLoop, clock: any Clock, budget: SharedRetryBudget?) {
         self.loop = loop
         self.clock = clock
+        self.budget = budget
         super.init(.retryLoop)
     }
 
@@ -24,8 +26,19 @@ final class RetryLoopHandle: Handle, HandleClass {
         return try keptAlive(if: loop.callsBack) { () throws(StrategyFailure) in
             isDeciding = true
             defer { isDeciding = false }
-            return try loop.next(outcome, clock: clock)
+            var decision = try loop.next(outcome, clock: clock)
+            if let budget { charge(budget, &decision, outcome) }
+            return decision
         }
+    }
+
+    /// A retry takes from the budget, or is refused; a success gives back to it (C1).
+    @inline(never)
+    private func charge(_ budget: SharedRetryBudget, _ decision: inout Decision, _ outcome: Outcome) {
+        if decision.isRetry, !budget.take() {
+            loop.stop(&decision, .retryBudgetSpent, after: outcome)
+        }
+        if decision.action == .succeed { budget.giveBack() }
     }
 }
 
@@ -33,7 +46,7 @@ extension boxretry_loop_options: SizedStruct {
     static var defaults: boxretry_loop_options {
         boxretry_loop_options(
             struct_size: MemoryLayout<boxretry_loop_options>.size, auth_available: 0, deadline_ms: Int64.max,
-            clock: nil, seed: 0, max_total_attempts: 0, reserved: 0)
+            clock: nil, seed: 0, max_total_attempts: 0, reserved: 0, budget: nil)
     }
 
     static var firstSize: Int { 40 }
@@ -67,12 +80,13 @@ public func boxretry_retry_loop_new(
         let options = options == nil ? .defaults : try boxretry_loop_options.read(options, "options")
         let clock = try ClockHandle.clock(behind: options.clock, "options", "clock")
         guard options.reserved == 0 else { throw .invalidArgument("options", "reserved", "must be 0") }
+        let budget = try BudgetHandle.budget(behind: options.budget)
         let limits = try RetryLoop.Limits(options, clock: clock)
         let out = try required(out, "out")
         var seeds = SplitMix64(state: shim_next_random_state())
         let random = SplitMix64(state: options.seed != 0 ? options.seed : seeds.next())
-        RetryLoopHandle(RetryLoop(strategy: handle.strategy, limits: limits, random: random), clock: clock).give(
-            to: out)
+        let loop = RetryLoop(strategy: handle.strategy, limits: limits, random: random)
+        RetryLoopHandle(loop, clock: clock, budget: budget).give(to: out)
     }
 }
 

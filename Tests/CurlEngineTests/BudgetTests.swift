@@ -11,7 +11,7 @@ import Testing
         _ = budget.take()
         let failures = Array(repeating: Script.status(503, body: "down"), count: 3)
         let scene = try Scene(
-            failures + [.status(200), .status(503), .status(200)], budget: budget)
+            failures + [.status(200), .status(503), .status(200)], budget: SharedRetryBudget(budget))
         let first = try scene.perform()
         #expect(first.ending == .response && first.status == 503 && first.bodyText == "down")
         #expect(first.records.map { $0.decision?.reason } == [.serverError, .retryBudgetSpent])
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test("exceptions take from it as well, and their cause is what a call then ends with") func exceptions() throws {
-        let scene = try Scene([.exception(.connect)], budget: RetryBudget(capacity: 2))
+        let scene = try Scene([.exception(.connect)], budget: SharedRetryBudget(RetryBudget(capacity: 2)))
         let result = try scene.perform()
         #expect(result.ending == .exception(.connect))
         #expect(result.records.map { $0.decision?.reason } == [.networkException, .retryBudgetSpent])
@@ -33,14 +33,14 @@ import Testing
         var budget = RetryBudget(capacity: 2)
         _ = budget.take()
         let recorder = Recorder()
-        let scene = try Scene([.status(202, "Retry-After: 1", body: "later")], budget: budget)
+        let scene = try Scene([.status(202, "Retry-After: 1", body: "later")], budget: SharedRetryBudget(budget))
         let result = try scene.perform(sink: recorder.make())
         #expect(result.status == 202 && recorder.log == ["write later", "close"] && result.bodyText.isEmpty)
         #expect(result.records.map { $0.decision?.reason } == [.retryBudgetSpent])
     }
 
     @Test("a custom strategy is bounded by it, too") func custom() throws {
-        let scene = try Scene([.status(404)], budget: RetryBudget(capacity: 6))
+        let scene = try Scene([.status(404)], budget: SharedRetryBudget(RetryBudget(capacity: 6)))
         let result = try scene.perform(strategy: Asked(Array(repeating: .retry(.custom), count: 4)))
         #expect(result.records.map { $0.decision?.reason } == [.custom, .custom, .custom, .retryBudgetSpent])
     }

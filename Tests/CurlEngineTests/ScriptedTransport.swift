@@ -187,7 +187,7 @@ final class Scene {
 
     /// `replayCodes`: as of a client's options (R1).
     init(
-        _ scripts: [Script], replayCodes: [String] = [], budget: RetryBudget? = nil,
+        _ scripts: [Script], replayCodes: [String] = [], budget: SharedRetryBudget? = nil,
         onEvent: ((EngineEvent) -> Void)? = nil
     ) throws {
         transport = ScriptedTransport(scripts, clock: clock)

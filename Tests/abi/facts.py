@@ -114,6 +114,8 @@ NUMBERS = {
     "boxretry_backoff_delay.attempt_number": Rule("`attempt_number`: 0 or more", 0),
     "boxretry_backoff_delay.unit_random": Rule("0 (1 - retry_randomization_factor) to 1", 0, 1),
     "boxretry_parse_retry_after.unix_time": Rule(f"{YEAR_1} (year 1) to {YEAR_9999} (year 9999)", YEAR_1, YEAR_9999),
+    "boxretry_budget_new.capacity": Rule("retries, 1 to 1000000", 1, 1000000),
+    "boxretry_budget_new.ratio": Rule("0 to 1 retries; 0: 0.1", 0, 1),
     "boxretry_loop_options.auth_available": _flag(),
     "boxretry_loop_options.deadline_ms": Rule("1 or more", 1),
     "boxretry_loop_options.seed": Rule("0 (default): random"),
@@ -199,6 +201,9 @@ MAY_BE_NULL = {
     "boxretry_strategy_callbacks.retry_after": "NULL: Retry-After, else the backoff",
     "boxretry_strategy_callbacks.context_free": "NULL: nothing to do",
     "boxretry_loop_options.clock": "NULL (default): the system's",
+    "boxretry_loop_options.budget": "NULL (default): no budget",
+    "boxretry_budget_free.budget": "NULL is accepted",
+    "boxretry_client_options.budget": "NULL: none",
     "boxretry_strategy_new.options": "`options` NULL: the documented defaults",
     "boxretry_backoff_delay.options": "`options` NULL: the defaults",
     "boxretry_retry_loop_new.options": "`options` NULL: the defaults",
@@ -373,7 +378,11 @@ LEFT_OPEN = {
 }
 """What stands here is looked at only if another field says so, or is judged by somebody else."""
 
-LEFT_OUT = {"boxretry_client_options.proxy", "boxretry_token_endpoint_options.proxy"}
+LEFT_OUT = {
+    "boxretry_client_options.proxy",
+    "boxretry_client_options.budget",
+    "boxretry_token_endpoint_options.proxy",
+}
 """What is NULL in a valid call, since it would need another value of another field."""
 
 NEEDS_MORE = {("boxretry_client_options.proxy_mode", 2), ("boxretry_token_endpoint_options.proxy_mode", 2)}
@@ -401,6 +410,7 @@ EXAMPLES: dict[str, Number | bytes] = {
     "boxretry_queue_take.capacity": 1,
     "boxretry_retry_options.retry_randomization_factor": 0,
     "boxretry_loop_options.seed": 1,
+    "boxretry_budget_new.capacity": 1000000,  # what is made of it is charged again and again
     "boxretry_header.name": b"Retry-After",
     "boxretry_header.value": b"120",
     "boxretry_delay_header.name": b"retry-after-ms",

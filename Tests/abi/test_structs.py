@@ -25,6 +25,7 @@ LONGEST = 1024
 ASKING = {
     "boxretry_strategy": "boxretry_strategy_should_retry",
     "boxretry_retry_loop": "boxretry_retry_loop_next",
+    "boxretry_budget": "boxretry_budget_get_stats",
     "boxretry_client": "boxretry_client_get_stats",
     "boxretry_call": "boxretry_call_wait",
     "boxretry_response": "boxretry_response_status",

@@ -48,7 +48,7 @@ public final class Engine {
     /// How much CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC.
     private var boottimeAhead = Int64.min / 2
     var spoken = SpokenVersions()
-    var budget: RetryBudget?
+    let budget: SharedRetryBudget?
     var active: [Call] = []
     var starting = StartQueue()
     /// How many attempts may begin in this turn, and within what time.

@@ -25,8 +25,8 @@ public struct EngineSettings {
     public var maxTransfersForOneHost = Int.max
     /// Names that are looked up at once.
     public var maxLookups = 64
-    /// Of the retries of all calls together (C1); nil: none.
-    public var budget: RetryBudget?
+    /// Bounds the retries of all calls together, and of others that share it (C1); nil: no budget.
+    public var budget: SharedRetryBudget?
     /// Runs on the loop, and must not block.
     public var onEvent: ((EngineEvent) -> Void)?
     /// Gets libcurl's handle before each sending. Runs on the loop, and must not block.

@@ -14,7 +14,8 @@ public struct RetryBudget {
     public static let capacityRange: ClosedRange<Int32> = 1...1_000_000
     public static let defaultRatio = 0.1
 
-    public private(set) var level: Double
+    /// From 0 to the capacity.
+    public var level: Double
     private let capacity: Double
     private let ratio: Double
 

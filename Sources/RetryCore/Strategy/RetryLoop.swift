@@ -54,6 +54,12 @@ public struct RetryLoop {
         return decision
     }
 
+    /// The decision was to retry, but there is no retry for that reason after all.
+    public mutating func stop(_ decision: inout Decision, _ reason: Reason, after outcome: Outcome) {
+        decision.stop(reason, after: outcome)
+        hasEnded = true
+    }
+
     /// The next attempt has ended in a rejection of its access token, which is no outcome for the strategy: it is replayed,
     /// and counts as an attempt all the same (R1); or it cannot be, since its body is gone (R3), or since there have been
     /// as many attempts as there may be of any kind (B14).

@@ -91,7 +91,7 @@ def test_the_header_was_read(header: Header) -> None:
     assert len(header.functions) > 100
     assert len(header.structs) > 20
     names = ["strategy", "clock", "retry_loop", "client", "call", "response", "queue", "cancel", "sending"]
-    names += ["token_source", "token", "token_request"]
+    names += ["token_source", "token", "token_request", "budget"]
     assert header.opaque == {f"boxretry_{name}" for name in names}
     assert header.values["BOXRETRY_REASON_TOKEN_EXPIRED"] == 17
 

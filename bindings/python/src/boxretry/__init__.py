@@ -17,6 +17,7 @@ from . import _abi
 from ._sinks import Sink
 from .attempt import Attempt, Redirect
 from .attempt_request import AttemptRequest
+from .budget import BudgetStats, RetryBudget
 from .call import Call, CancelSwitch
 from .client import Client, ClientStats
 from .clock import ManualClock
@@ -95,6 +96,7 @@ __all__ = [
     "AttemptRequest",
     "BoxClientCredentials",
     "BoxRetryError",
+    "BudgetStats",
     "Call",
     "CallbackFailedError",
     "CancelSwitch",
@@ -145,6 +147,7 @@ __all__ = [
     "ResponseHeaders",
     "ResponseTooLargeError",
     "RetryAfterState",
+    "RetryBudget",
     "RetryLoop",
     "RetrySafety",
     "RetryStrategy",

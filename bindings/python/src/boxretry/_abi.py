@@ -265,6 +265,19 @@ class LoopOptions(Structure):
         ("seed", c_uint64),
         ("max_total_attempts", c_int32),
         ("reserved", c_int32),
+        ("budget", c_void_p),
+    )
+
+
+class BudgetStats(Structure):
+    """boxretry_budget_stats."""
+
+    _fields_ = (
+        ("struct_size", c_size_t),
+        ("taken", c_int64),
+        ("given_back", c_int64),
+        ("refused", c_int64),
+        ("level", c_double),
     )
 
 
@@ -416,6 +429,7 @@ class ClientOptions(Structure):
         ("tls_verify", c_int32),
         ("reserved_2", c_int32),
         ("ca_path", c_char_p),
+        ("budget", c_void_p),
     )
 
 
@@ -562,6 +576,11 @@ boxretry_strategy_free = _quick("boxretry_strategy_free", None, _Handle)
 
 boxretry_backoff_delay = _quick("boxretry_backoff_delay", _Error, POINTER(RetryOptions), c_int32, c_double, _SecondsOut)
 boxretry_parse_retry_after = _quick("boxretry_parse_retry_after", _Error, c_char_p, c_int64, _SecondsOut)
+
+boxretry_budget_new = _quick("boxretry_budget_new", _Error, c_int32, c_double, _HandleOut)
+boxretry_budget_stats_init = _quick("boxretry_budget_stats_init", _Error, POINTER(BudgetStats), c_size_t)
+boxretry_budget_get_stats = _quick("boxretry_budget_get_stats", _Error, _Handle, POINTER(BudgetStats))
+boxretry_budget_free = _quick("boxretry_budget_free", None, _Handle)
 
 boxretry_retry_loop_new = _quick("boxretry_retry_loop_new", _Error, _Handle, POINTER(LoopOptions), _HandleOut)
 boxretry_retry_loop_next = _quick("boxretry_retry_loop_next", _Error, _Handle, POINTER(Outcome), POINTER(Decision))

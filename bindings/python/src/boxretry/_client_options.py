@@ -23,6 +23,7 @@ from ._common_arguments import (
 )
 from ._names import unknown_argument
 from .attempt_request import AttemptRequest
+from .budget import RetryBudget, budget_handle
 from .enums import HTTPVersion, Preset, Proxy
 from .event import Event, Listener, on_event_callback
 from .options import Strategy
@@ -69,6 +70,7 @@ class ClientOptions:
         allow_insecure_token: bool = False,
         budget_capacity: SupportsIndex | None = None,
         budget_ratio: Real | None = None,
+        budget: RetryBudget | None = None,
         **unknown: object,
     ) -> None:
         """See `Client()`."""
@@ -110,6 +112,9 @@ class ClientOptions:
         struct.replay_codes, struct.replay_code_count = _texts(replay_codes, "replay_codes", "codes")
         struct.allow_insecure_token = bool(allow_insecure_token)
         struct.budget_ratio = 0 if budget_ratio is None else real(budget_ratio, "budget_ratio")
+        kept_budget = None if budget is None else budget_handle(budget)
+        if kept_budget is not None:
+            struct.budget = kept_budget.pointer
         listener = hook = None
         if on_event is not None:
             listener = Listener(called(on_event, "on_event"))
@@ -120,7 +125,7 @@ class ClientOptions:
         #: Python code has to do with each call.
         self.is_watched = not (listener is hook is None) or is_custom(strategy)
         #: What the client needs as long as it lives.
-        self.keeps = (strategy_kept, listener, hook, token_source)
+        self.keeps = (strategy_kept, listener, hook, token_source, kept_budget)
 
 
 def _texts(values: Iterable[Text], name: str, what: str) -> tuple[Any, int]:

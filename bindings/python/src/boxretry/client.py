@@ -98,6 +98,8 @@ class Client(HandleOwner):
         budget_capacity: a budget for the retries of all calls together: when half of it is taken there are none, until
             successes have given some back. None: no budget.
         budget_ratio: the part of a retry that each success gives back. None: 0.1.
+        budget: instead of these two, a budget that is shared with other clients and retry loops. It may be closed
+            before the client.
 
         Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError.
         """

@@ -9,6 +9,7 @@ from typing import SupportsIndex
 from . import _abi
 from ._arguments import UINT64, Real, deadline_ms, integer, new
 from ._handle import HandleOwner, new_handle
+from .budget import RetryBudget, budget_handle
 from .clock import ManualClock
 from .custom import CustomRetryStrategy, custom_handle, retry_loop_next
 from .decision import Decision, decision_from_struct
@@ -42,8 +43,9 @@ class RetryLoop(HandleOwner):
         clock: ManualClock | None = None,
         seed: SupportsIndex = 0,
         max_total_attempts: SupportsIndex | None = None,
+        budget: RetryBudget | None = None,
     ) -> None:
-        """Begins a call. The strategy and the clock may be closed before the loop.
+        """Begins a call. The strategy, the clock and the budget may be closed before the loop.
 
         auth_available: a new access token could be got, for every outcome (or say so in the outcome).
         deadline: seconds over all attempts and waits, from now, to the millisecond; above 0. A wait that would reach it
@@ -51,6 +53,7 @@ class RetryLoop(HandleOwner):
         clock: None: the system's.
         seed: of the jitter, 0 to 2^64 - 1; the same seed gives the same delays. 0: random.
         max_total_attempts: ceiling of attempts for any strategy, 1 to 1000000. None: 1000.
+        budget: each retry takes from it, and a success gives back (C1). None: no budget.
 
         Raises InvalidArgumentError, ForkedError, ClosedError.
         """
@@ -67,6 +70,10 @@ class RetryLoop(HandleOwner):
         options.seed = integer(seed, "seed", UINT64)
         if max_total_attempts is not None:
             options.max_total_attempts = integer(max_total_attempts, "max_total_attempts")
+        # The library retains the budget, but until then it must not be freed.
+        kept_budget = None if budget is None else budget_handle(budget)
+        if kept_budget is not None:
+            options.budget = kept_budget.pointer
 
         if isinstance(strategy, CustomRetryStrategy):
             strategy_handle = custom_handle(strategy)

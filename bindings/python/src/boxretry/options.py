@@ -19,6 +19,7 @@ from .timeout import Timeout
 
 if TYPE_CHECKING:
     from .attempt_request import AttemptRequest
+    from .budget import RetryBudget
     from .call import CancelSwitch
     from .event import Event
     from .progress import Progress
@@ -92,3 +93,4 @@ class ClientSettings(TypedDict, total=False):
     allow_insecure_token: bool
     budget_capacity: SupportsIndex | None
     budget_ratio: Real | None
+    budget: RetryBudget | None
