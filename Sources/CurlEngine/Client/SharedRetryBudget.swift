@@ -4,7 +4,7 @@ import Synchronization
 /// A retry budget that clients and retry loops share (C1). Any number of threads may use one at once.
 ///
 /// The level is replaced by compare-and-exchange, so that no thread ever waits for another one.
-public final class SharedRetryBudget {
+public final class SharedRetryBudget: Sendable {
     /// The capacity and the ratio; the level is in `level`.
     private let initial: RetryBudget
     /// The bit pattern of `RetryBudget.level`.

@@ -10,7 +10,7 @@
 /// | 1 success | 5.1 | yes |
 /// | 1 retry | 4.1 | no |
 /// | 10 successes | 5.1 | yes |
-public struct RetryBudget {
+public struct RetryBudget: Sendable {
     public static let capacityRange: ClosedRange<Int32> = 1...1_000_000
     public static let defaultRatio = 0.1
 
