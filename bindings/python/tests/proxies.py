@@ -1,11 +1,14 @@
-"""A proxy for tests: it answers plain requests itself, and makes tunnels for the others."""
+"""For tests: a proxy, which answers plain requests itself and makes tunnels for the others; and a directory of certificates."""
 
 from __future__ import annotations
 
 import contextlib
+import shutil
 import socket
+import subprocess
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 
 class TunnelProxy:
@@ -61,3 +64,11 @@ def tunnel_proxy() -> Iterator[TunnelProxy]:
         yield proxy
     finally:
         proxy.close()
+
+
+def ca_folder(ca: str, folder: Path) -> Path:
+    """A directory of certificates, named by hash."""
+    folder.mkdir()
+    shutil.copy(ca, folder / "ca.pem")
+    subprocess.run(["openssl", "rehash", folder], check=True)
+    return folder

@@ -9,10 +9,11 @@ import io
 import ssl
 import threading
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any, Callable
 
 import pytest
-from proxies import tunnel_proxy
+from proxies import ca_folder, tunnel_proxy
 from test_fork import in_child
 
 httpx = pytest.importorskip("httpx")
@@ -391,6 +392,21 @@ def test_ssl_cert_file(make: Make, tls_server: Server, monkeypatch: pytest.Monke
     monkeypatch.setenv("SSL_CERT_FILE", tls_server.ca)
     url = tls_server.url("/seq/200", kind="https", id=tls_server.new_id())
     assert make().get(url).status_code == 200
+
+
+def test_f135_ssl_cert_dir(make: Make, tls_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """F135: given a directory of certificates that the environment names."""
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.setenv("SSL_CERT_DIR", str(ca_folder(tls_server.ca, tmp_path / "ca")))
+    url = tls_server.url("/seq/200", kind="https", id=tls_server.new_id())
+    assert make().get(url).status_code == 200
+
+
+def test_f135_verification_can_be_switched_off(tls_server: Server) -> None:
+    """F135: given tls_verify=False, where HTTPX has verify=False."""
+    with httpx.Client(transport=RetryTransport(**ours({"tls_verify": False}))) as client:
+        url = tls_server.url("/seq/200", kind="https_self_signed", id=tls_server.new_id())
+        assert client.get(url).status_code == 200
 
 
 def test_proxies(make: Make, tls_server: Server) -> None:

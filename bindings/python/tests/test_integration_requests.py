@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 import pytest
-from proxies import tunnel_proxy
+from proxies import ca_folder, tunnel_proxy
 from test_client_process import end_of, start
 from test_fork import in_child
 
@@ -501,20 +501,47 @@ def test_certificates(session: Session, tls_server: Server) -> None:
         session.get(url, verify=tls_server.ca, cert="/nowhere")
 
 
-def test_what_is_not_supported_is_refused(our_session: Session, tls_server: Server, tmp_path: Any) -> None:
-    url = tls_server.url("/seq/200", kind="https", id=tls_server.new_id())
-    for arguments, name in (
-        ({"verify": False}, "verify"),
-        ({"verify": str(tmp_path)}, "verify"),
-    ):
-        with pytest.raises(requests.RequestException, match=f"{name}: .* not supported"):
-            our_session.get(url, **arguments)
+def test_what_the_session_says_is_not_said_to_the_adapter() -> None:
     make_adapter: Any = RetryAdapter
-    for setting in ("proxy", "ca_file"):
+    for setting in ("proxy", "ca_file", "ca_path", "tls_verify"):
         with pytest.raises(TypeError, match=setting):
             make_adapter(**{setting: "x"})
-    with pytest.raises(ValueError, match="timeout"):
-        our_session.get(url, timeout=(1, 2, 3), verify=tls_server.ca)
+
+
+@pytest.mark.filterwarnings("ignore::urllib3.exceptions.InsecureRequestWarning")
+def test_f135_verify_is_as_in_requests(session: Session, tls_server: Server, tmp_path: Path) -> None:
+    """F135: given a file, a directory and a path object with the right certificates, and verification that is off."""
+    folder = ca_folder(tls_server.ca, tmp_path / "ca")
+    for verify in (tls_server.ca, str(folder), folder, Path(tls_server.ca), False):
+        url = tls_server.url("/seq/200", kind="https", id=tls_server.new_id())
+        assert session.get(url, verify=verify).status_code == 200
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for verify in (True, str(empty)):
+        with pytest.raises(requests.exceptions.SSLError):
+            session.get(tls_server.url("/seq/200", kind="https", id=tls_server.new_id()), verify=verify)
+
+
+def test_f135_a_request_without_verification_is_warned_about(session: Session, tls_server: Server) -> None:
+    """F135: given verify=False, urllib3's warning."""
+    url = tls_server.url("/seq/200", kind="https", id=tls_server.new_id())
+    with pytest.warns(urllib3.exceptions.InsecureRequestWarning, match=r"host '127\.0\.0\.1'"):
+        session.get(url, verify=False)
+
+
+@pytest.mark.parametrize("name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
+def test_f135_the_environment_says_what_to_trust(
+    session: Session, tls_server: Server, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """F135: given the variable of requests, and a session that does not look at the environment."""
+    for each in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
+        monkeypatch.delenv(each, raising=False)
+    monkeypatch.setenv(name, tls_server.ca)
+    url = tls_server.url("/seq/200", kind="https", id=tls_server.new_id())
+    assert session.get(url).status_code == 200
+    session.trust_env = False
+    with pytest.raises(requests.exceptions.SSLError):
+        session.get(url)
 
 
 def test_a_session_works_in_a_child_of_fork(our_session: Session, server: Server) -> None:

@@ -58,8 +58,8 @@ class RetryTransport(httpx.BaseTransport):
     Of HTTPX's timeouts "read" counts: the longest time in which nothing moves, connecting and sending included, of each
     attempt; a client without it (`timeout=None`) waits as long as the transport's own `timeout` says, by default for
     ever. There is no wait for a free connection that could time out. As with HTTPX's own transports, the proxy is
-    said here (`proxy`), and not by the environment; and the certificates that are trusted (`ca_file`) are those of
-    certifi, or of SSL_CERT_FILE.
+    said here (`proxy`), and not by the environment; and the certificates that are trusted (`ca_file`, `ca_path`,
+    `tls_verify`) are those of certifi, or of SSL_CERT_FILE or SSL_CERT_DIR.
 
     The body of a 2xx response comes as it is read, also where HTTPX reads it at once: transports are not told. If it
     breaks off, that is raised, since the status has been told; with `streams=False` each response is read to its end
@@ -125,7 +125,18 @@ class AsyncRetryTransport(httpx.AsyncBaseTransport):
 
 
 def _with_defaults(settings: dict[str, Any]) -> dict[str, Any]:
-    return {"proxy": Proxy.NONE, "ca_file": os.environ.get("SSL_CERT_FILE") or certifi.where(), **settings}
+    return {"proxy": Proxy.NONE, **_trust(settings), **settings}
+
+
+def _trust(settings: dict[str, Any]) -> dict[str, Any]:
+    """What HTTPX trusts by default, unless the settings say what to trust."""
+    if not settings.keys().isdisjoint(("ca_file", "ca_path", "tls_verify")):
+        return {}
+    if file := os.environ.get("SSL_CERT_FILE"):
+        return {"ca_file": file}
+    if folder := os.environ.get("SSL_CERT_DIR"):
+        return {"ca_path": folder}
+    return {"ca_file": certifi.where()}
 
 
 def _arguments(request: httpx.Request, settings: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 from collections.abc import Generator
 from email.message import Message
 from typing import TYPE_CHECKING, Any, Union
@@ -27,6 +28,7 @@ from requests.utils import (
     prepend_scheme_if_needed,
     select_proxy,
 )
+from urllib3.exceptions import InsecureRequestWarning
 from urllib3.response import HTTPResponse
 from urllib3.util import Timeout as HostTimeout
 from urllib3.util.response import is_fp_closed
@@ -79,8 +81,7 @@ class RetryAdapter(BaseAdapter):
     `timeout`, `verify`, `cert` and `proxies` are those of the session and its requests. A timeout is the longest time
     in which nothing moves, connecting included, of each attempt: the engine has no other for connecting, so that of a
     (connect, read) pair, or a `urllib3.Timeout`, the second counts. A request without one waits as long as the
-    adapter's own `timeout` says, by default without limit. `verify=False` and a folder of certificates are not
-    supported, and refused with RequestException.
+    adapter's own `timeout` says, by default without limit.
 
     With `stream=True` the body of a 2xx response comes as it is read; should it break off, that is raised, since the
     status has been told. Without, a response that breaks off is retried as any other exception. A body that is a file
@@ -97,9 +98,9 @@ class RetryAdapter(BaseAdapter):
     """
 
     def __init__(self, strategy: Strategy | None = None, **settings: Unpack[ClientSettings]) -> None:
-        """As `boxretry.Client`, but without `proxy` and `ca_file`: a strategy, a deadline, … ."""
+        """As `boxretry.Client`, but for what the session says: `proxy`, and what is trusted."""
         super().__init__()
-        unsupported = {"proxy", "ca_file"} & settings.keys()
+        unsupported = {"proxy", "ca_file", "ca_path", "tls_verify"} & settings.keys()
         if unsupported:
             raise TypeError(f"{', '.join(sorted(unsupported))}: is said by the session (proxies, verify)")
         self._settings = with_strategy(strategy, settings)
@@ -120,7 +121,7 @@ class RetryAdapter(BaseAdapter):
         proxy = select_proxy(request.url, proxies)
         settings = {
             "proxy": _proxy_url(proxy, request),
-            "ca_file": _ca_file(request, verify),
+            **_trust(request, verify),
             "cert": _certificate(request, cert),
         }
         try:
@@ -321,28 +322,35 @@ def _proxy_url(proxy: str | None, request: requests.PreparedRequest) -> str | Pr
     return url
 
 
-def _ca_file(request: requests.PreparedRequest, verify: bool | str | None) -> str | None:
-    assert request.url is not None
-    if not request.url.lower().startswith("https"):
-        return None
+def _trust(request: requests.PreparedRequest, verify: Any) -> dict[str, Any]:
+    """The client's settings for `verify`: True, False, or the path of a file or a directory of certificates."""
+    trust: dict[str, Any] = {"ca_file": None, "ca_path": None, "tls_verify": None}
+    url = urlsplit(request.url or "")
+    if url.scheme.lower() != "https":
+        return trust
     if not verify:
-        raise requests.RequestException("verify: switching it off is not supported by RetryAdapter", request=request)
-    path: str = DEFAULT_CA_BUNDLE_PATH if verify is True else verify
+        warnings.warn(
+            f"Unverified HTTPS request is being made to host {url.hostname!r}. Adding certificate verification is"
+            " strongly advised.",
+            InsecureRequestWarning,
+            stacklevel=2,
+        )
+        return {**trust, "tls_verify": False}
+    path = os.fspath(DEFAULT_CA_BUNDLE_PATH if verify is True else verify)
     if not os.path.exists(path):
         raise OSError(f"Could not find a suitable TLS CA certificate bundle, invalid path: {path}")
-    if os.path.isdir(path):
-        raise requests.RequestException("verify: a folder is not supported by RetryAdapter", request=request)
-    return path
+    return {**trust, "ca_path" if os.path.isdir(path) else "ca_file": path}
 
 
 def _certificate(request: requests.PreparedRequest, cert: Any) -> Any:
     assert request.url is not None
     if not cert or not request.url.lower().startswith("https"):
         return None
-    for path, what in zip([cert] if isinstance(cert, str) else cert, ("certificate", "key")):
+    paths = tuple(os.fspath(path) for path in ((cert,) if isinstance(cert, (str, os.PathLike)) else cert))
+    for path, what in zip(paths, ("certificate", "key")):
         if not os.path.exists(path):
             raise OSError(f"Could not find the TLS {what} file, invalid path: {path}")
-    return cert if isinstance(cert, str) else tuple(cert)
+    return paths[0] if len(paths) == 1 else paths
 
 
 def _body(request: requests.PreparedRequest) -> dict[str, Any]:
