@@ -1,5 +1,7 @@
 #include "curl_handles.h"
 
+#include "shim_decoder.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,7 +144,8 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
 
     SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
-    SET(CURLOPT_FOLLOWLOCATION, 0L); /* the engine follows */
+    SET(CURLOPT_FOLLOWLOCATION, 0L);        /* the engine follows */
+    SET(CURLOPT_HTTP_CONTENT_DECODING, 0L); /* the engine unpacks: see shim_decoder.h */
     SET(CURLOPT_NOSIGNAL, 1L);
     SET(CURLOPT_QUICK_EXIT, 1L);
     SET(CURLOPT_CONNECTTIMEOUT_MS, 2147483647L); /* the engine's own timers decide; 0 would be libcurl's default */
@@ -242,7 +245,8 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   if (!easy->is_always_direct && becomes(&easy->is_direct, attempt->direct))
     SET(CURLOPT_NOPROXY, attempt->direct ? "*" : NULL);
   if (becomes(&easy->is_multiplexed, attempt->multiplexed)) SET(CURLOPT_PIPEWAIT, (long)attempt->multiplexed);
-  if (becomes(&easy->is_compressed, attempt->compressed)) SET(CURLOPT_ACCEPT_ENCODING, attempt->compressed ? "" : NULL);
+  if (becomes(&easy->is_compressed, attempt->compressed))
+    SET(CURLOPT_ACCEPT_ENCODING, attempt->compressed ? shim_decoder_codings() : NULL);
   if (becomes(&easy->is_length_ignored, false)) SET(CURLOPT_IGNORE_CONTENT_LENGTH, 0L);
   if (becomes(&easy->is_watched, attempt->watched)) {
     SET(CURLOPT_NOPROGRESS, (long)!attempt->watched);

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import resource
 import signal
 import stat
 import subprocess
 from pathlib import Path
+from urllib.parse import quote_from_bytes
 
 import pytest
 from fault_server import FaultServer, pattern
@@ -261,3 +263,17 @@ def test_without_resume_all_of_it_is_asked_for_again(server: FaultServer, tmp_pa
     fetch_json("-o", str(tmp_path / "page"), AT_ONCE, broken_then_rest(server, mine, "200"))
     assert (tmp_path / "page").read_bytes() == b"0123456789"
     assert all("Range" not in dict(request["headers"]) for request in server.seen(mine))
+
+
+@pytest.mark.parametrize("framing", ["length", "chunked", "until_close"])
+def test_f84_half_of_a_compressed_stream_is_no_file(server: FaultServer, tmp_path: Path, framing: str) -> None:
+    """F84, W4. Given half of a gzip stream that is framed as if whole, then an old file stays as it was."""
+    half = gzip.compress(pattern(1_000))[:40]
+    query = "" if framing == "length" else f"&{framing}"
+    target = server.target("/seq/200", {"h": "Content-Encoding:gzip"}, id=server.new_id())
+    url = f"http://127.0.0.1:{server.ports['http']}{target}{query}&body={quote_from_bytes(half)}"
+    (tmp_path / "page").write_text("old")
+    run = fetch("--compressed", "-o", str(tmp_path / "page"), AT_ONCE, url)
+    assert run.exit_code == 5
+    assert (tmp_path / "page").read_text() == "old"
+    assert names_in(tmp_path) == ["page"]

@@ -106,7 +106,7 @@ typedef struct shim_attempt {
   int64_t body_length; /* for MEMORY and STREAM; -1: unknown */
   long http_version;   /* CURL_HTTP_VERSION_… */
   bool multiplexed;    /* wait for a connection that is being made, rather than make another one */
-  bool compressed;     /* ask for compressed responses, and unpack them */
+  bool compressed;     /* ask for compressed responses; they come as they are */
   bool fresh;          /* on a new connection */
   bool direct;         /* not by way of a proxy */
   bool large;          /* the bodies are worth large buffers */

@@ -115,7 +115,6 @@ public final class RequestCopy {
         attempt.url = UnsafePointer(target.url)
         attempt.headers = changed ?? ownLines
         attempt.http_version = Int(settings.httpVersion.curl)
-        attempt.compressed = settings.isCompressed
         attempt.fresh = fresh
         attempt.direct = settings.isDirect
         attempt.large = isLarge

@@ -5,7 +5,7 @@ import RetryCore
 func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.AttemptResult {
     if let failure = transfer.localFailure { return .local(failure) }
     if transfer.isBodyCutOff || transfer.isComplete { return .response }
-    if transfer.isWrongRange { return .exception(.protocol) }
+    if transfer.isWrongRange || transfer.isMalformed { return .exception(.protocol) }
     // The server may have ended the exchange since it needs no more of the request.
     if code != CURLE_OK, transfer.isAnswered { return attemptResult(CURLE_OK, of: transfer) }
     if transfer.wasVetoed || isDeadConnection(code, of: transfer) {
@@ -15,7 +15,7 @@ func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.Attem
     case CURLE_OK:
         // libcurl takes the end of the connection for the end of the head.
         if transfer.isReadingHead { return .exception(transfer.status > 0 ? .receive : .protocol) }
-        if transfer.isShortOfFile || transfer.isAnswerShort { return .exception(.receive) }
+        if transfer.isShortOfFile || transfer.isAnswerShort || transfer.isCodingShort { return .exception(.receive) }
         return .response
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
         return .exception(.resolve)

@@ -43,9 +43,10 @@ struct Download {
         case wrong
     }
 
-    /// Looks at the head of a 2xx response.
-    mutating func received(status: Int32, _ headers: HeaderList) -> Answer {
-        if range != nil, status == 206 {
+    /// Looks at the head of a 2xx response, whose body has `length` bytes, if its head says so.
+    mutating func received(status: Int32, _ headers: HeaderList, length: Int64?) -> Answer {
+        let isCoded = headers.firstValue(of: "Content-Encoding") != nil
+        if range != nil, status == 206, !isCoded {
             guard let value = headers.firstValue(of: "Content-Range"), let part = ContentRange(value),
                 part.start == offset
             else { return .wrong }
@@ -59,11 +60,11 @@ struct Download {
         }
         guard status != 206 else { return .wrong }  // Nobody has asked for a part.
         forget()
-        if status == 200, headers.firstValue(of: "Content-Encoding") == nil,
+        if status == 200, !isCoded,
             let value = headers.firstValue(of: "ETag"), value.pointee == CChar(bitPattern: UInt8(ascii: "\""))
         {
             etag = shim_copy_string(value)
-            wholeLength = headers.contentLength
+            wholeLength = length
         }
         return .whole
     }
@@ -110,19 +111,5 @@ struct ContentRange {
         }
         guard let length = text.takeInteger() else { return nil }
         wholeLength = length
-    }
-}
-
-extension ByteCursor {
-    /// A number of one digit or more; nil if there is none, or one that is too large.
-    mutating func takeInteger() -> Int64? {
-        var number: Int64?
-        while let digit = takeDigit() {
-            let (product, isTooLarge) = (number ?? 0).multipliedReportingOverflow(by: 10)
-            let (sum, overflows) = product.addingReportingOverflow(Int64(digit))
-            guard !isTooLarge, !overflows else { return nil }
-            number = sum
-        }
-        return number
     }
 }

@@ -15,26 +15,14 @@ extension Transfer {
 
     /// The server has answered in full, as far as it said how long its answer is.
     var isAnswered: Bool {
-        guard isAnsweredEarly, !isHeld, call.keepHead(self), let easy else { return false }
-        if status == 204 || status == 304 { return true }
-        return call.received.head.list.contentLength == shim_easy_body_received(easy)
+        guard isAnsweredEarly, !isHeld, isHeadWhole, let easy else { return false }
+        return !mayHaveBody || framing.length == shim_easy_body_received(easy)
     }
 
     /// It has ended before its length.
     var isAnswerShort: Bool {
-        guard isAnsweredEarly, isMultiplexed, call.keepHead(self), let easy else { return false }
-        guard (200..<300).contains(status), status != 204, let length = call.received.head.list.contentLength else {
-            return false
-        }
+        guard isAnsweredEarly, isMultiplexed, isHeadWhole, let easy else { return false }
+        guard (200..<300).contains(status), mayHaveBody, let length = framing.length else { return false }
         return shim_easy_body_received(easy) < length
-    }
-}
-
-extension HeaderList {
-    /// In bytes; nil if it is not said, or cannot be read.
-    var contentLength: Int64? {
-        guard let value = firstValue(of: "Content-Length") else { return nil }
-        var text = ByteCursor(cString: value)
-        return text.takeInteger()
     }
 }

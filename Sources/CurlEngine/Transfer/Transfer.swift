@@ -62,6 +62,14 @@ final class Transfer {
     private(set) var resumedFrom: Int64 = 0
     /// The server sent another part of the file than was asked for.
     private(set) var isWrongRange = false
+    /// The response cannot be read: its head contradicts itself, or its body is not what its coding says.
+    var isMalformed = false
+    /// What the header lines say about the body so far.
+    private(set) var framing = ResponseFraming()
+    /// Compressed responses were asked for. Not for a part of a file: a part of a stream cannot be unpacked.
+    private let isCompressed: Bool
+    /// Unpacks the body; nil: it comes as it is.
+    private(set) var decoder: OpaquePointer?
     /// The rest of a download has come, and the file is not as long as the server said that it is.
     var isShortOfFile: Bool {
         guard place == .sink, let sink = call.sink, let download = call.download else { return false }
@@ -95,6 +103,7 @@ final class Transfer {
         target = call.target
         self.lines = lines
         lastActivity = now
+        isCompressed = call.settings.isCompressed && call.request.asksForWhole && call.download?.range == nil
         guard withToken, let token = call.auth?.token, !target.isForeign else { return }
         let others = lines ?? call.request.ownLines
         // A hook may have set one of its own.
@@ -108,6 +117,7 @@ final class Transfer {
         shim_header_free_lines(lines)
         shim_buffer_free(&head)
         shim_buffer_free(&body)
+        shim_decoder_free(decoder)
     }
 
     /// Where the body of the response goes (B15).
@@ -147,8 +157,9 @@ final class Transfer {
         // Where it is not known, waiting would not do: a server that does not say what it speaks would hold up all.
         let isKnown = call.engine.spoken.isMultiplexed(target.place) == true
         attempt.multiplexed = isKnown && call.settings.httpVersion != .http1
+        attempt.compressed = isCompressed
         // Else all that moves is seen as it comes (M1).
-        attempt.watched = target.hasBody || call.settings.isCompressed || call.settings.onProgress != nil
+        attempt.watched = target.hasBody || call.settings.onProgress != nil
         return attempt
     }
 
@@ -194,6 +205,9 @@ final class Transfer {
             head.count = 0
             headerLines = 0
             headerBytes = count
+            framing = ResponseFraming()
+            shim_decoder_free(decoder)
+            decoder = nil
             httpVersion = Self.httpVersion(line, count)
             isMultiplexed = httpVersion == 20
             call.engine.spoken.note(target.place, isMultiplexed: isMultiplexed)
@@ -218,11 +232,20 @@ final class Transfer {
             return isBeyond(.headerBytes)
         }
         guard isReadingHead else { return true }
-        guard shim_buffer_append(&head, line, count) else {
-            localFailure = .outOfMemory
-            return false
-        }
-        return true
+        return shim_buffer_append(&head, line, count) && takeFraming(line, count) || refuse(.outOfMemory)
+    }
+
+    /// False: out of memory.
+    private func takeFraming(_ line: UnsafePointer<CChar>, _ count: Int) -> Bool {
+        guard let codings = framing.take(line, count)?.bytes, isCompressed else { return true }
+        return shim_decoder_add(&decoder, codings.baseAddress, codings.count)
+    }
+
+    /// False: stop.
+    @discardableResult
+    func refuse(_ failure: LocalFailure) -> Bool {
+        localFailure = failure
+        return false
     }
 
     /// False: stop.
@@ -234,6 +257,10 @@ final class Transfer {
 
     /// The head of the final response is complete. False: stop.
     private func receivedHead() -> Bool {
+        guard !framing.isMalformed || !mayHaveBody else {
+            isMalformed = true
+            return false
+        }
         if isAnsweredEarly { call.engine.arm(call) }
         // Nothing more will be sent, so that nothing is waited for.
         if status >= 400, isPaused { call.engine.goOn(with: call) }
@@ -267,7 +294,8 @@ final class Transfer {
     /// The body goes to the caller's sink. False: stop.
     func deliver(to sink: BodySink) -> Bool {
         let isUnasked = status == 206 && call.request.asksForWhole && sink is FileSink
-        switch call.download?.received(status: status, call.received.head.list) ?? (isUnasked ? .wrong : .whole) {
+        let answer = call.download?.received(status: status, call.received.head.list, length: framing.length)
+        switch answer ?? (isUnasked ? .wrong : .whole) {
         case .rest: break
         case .whole:
             let hasStarted = sink.start(
@@ -315,6 +343,12 @@ final class Transfer {
 
     func receive(body data: UnsafePointer<CChar>, _ count: Int) -> BodyAnswer {
         touch()
+        guard place != .undecided else { return .pause }
+        return decoder.map { unpack($0, data, count) } ?? deliver(data, count)
+    }
+
+    /// Hands on a piece of the body, as the caller gets it.
+    func deliver(_ data: UnsafePointer<CChar>, _ count: Int) -> BodyAnswer {
         switch place {
         case .undecided: return .pause
         case .memory: return keep(data, count) ? .goOn : .stop

@@ -54,6 +54,30 @@ public struct ByteCursor {
         return digit
     }
 
+    /// Takes a number of one digit or more; nil if there is none, or one that does not fit in 63 bits.
+    public mutating func takeInteger() -> Int64? {
+        var number: Int64?
+        while let digit = takeDigit() {
+            let (product, isTooLarge) = (number ?? 0).multipliedReportingOverflow(by: 10)
+            let (sum, overflows) = product.addingReportingOverflow(Int64(digit))
+            guard !isTooLarge, !overflows else { return nil }
+            number = sum
+        }
+        return number
+    }
+
+    /// Whether what is left is this text, which is given in lower case, without regard to ASCII case.
+    public func isEqual(ignoringCase text: StaticString) -> Bool {
+        guard end - position == text.utf8CodeUnitCount else { return false }
+        for index in 0..<text.utf8CodeUnitCount where ASCII.lowercased(position[index]) != text.utf8Start[index] {
+            return false
+        }
+        return true
+    }
+
+    /// What is left, to hand on.
+    public var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: position, count: end - position) }
+
     /// Drops spaces and tabs here and at the end.
     public func trimmed() -> ByteCursor {
         var first = position
