@@ -21,6 +21,7 @@ bool shim_curl_setup(const shim_transfer_callbacks *callbacks) {
   if (!is_set_up) { /* it may have been memory that was wanting, and that is there the next time */
     shim_transfers = *callbacks;
     shim_curl_version = curl_version_info(CURLVERSION_NOW)->version_num;
+    shim_tls_find();
     is_set_up = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK && shim_curl_version >= 0x075700;
   }
   pthread_mutex_unlock(&mutex);
@@ -47,7 +48,7 @@ static int on_socket(CURL *easy, curl_socket_t socket, int action, void *user, v
   (void)known;
   if (action == CURL_POLL_IN || action == CURL_POLL_INOUT) what |= SHIM_READABLE;
   if (action == CURL_POLL_OUT || action == CURL_POLL_INOUT) what |= SHIM_WRITABLE;
-  multi->callbacks.watch(multi->loop, transfer_of(easy), socket, what);
+  multi->callbacks.watch(multi->loop, multi->group, transfer_of(easy), socket, what);
   return 0;
 }
 
@@ -55,11 +56,12 @@ static int on_timer(CURLM *curl, long timeout_ms, void *user) {
   shim_multi *multi = user;
   (void)curl;
   if (multi->is_ending) return 0;
-  multi->callbacks.set_timer(multi->loop, timeout_ms);
+  multi->callbacks.set_timer(multi->loop, multi->group, timeout_ms);
   return 0;
 }
 
-shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, long connections, void *loop) {
+shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, long connections, bool shares, int group,
+                           void *loop) {
   shim_multi *multi = malloc(sizeof *multi);
   CURLM *curl = curl_multi_init();
   if (!multi || !curl) {
@@ -67,23 +69,29 @@ shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, long connectio
     free(multi);
     return NULL;
   }
-  *multi = (shim_multi){curl, *callbacks, loop, false};
+  *multi = (shim_multi){curl, *callbacks, loop, group, false};
   curl_multi_setopt(curl, CURLMOPT_SOCKETFUNCTION, on_socket);
   curl_multi_setopt(curl, CURLMOPT_SOCKETDATA, multi);
   curl_multi_setopt(curl, CURLMOPT_TIMERFUNCTION, on_timer);
   curl_multi_setopt(curl, CURLMOPT_TIMERDATA, multi);
+  curl_multi_setopt(curl, CURLMOPT_PIPELINING, shares ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING);
   /* libcurl by itself would close those of a burst when it ebbs. */
   curl_multi_setopt(curl, CURLMOPT_MAXCONNECTS, connections);
   return multi;
 }
 
 void shim_multi_free(shim_multi *multi) {
+  if (!multi) return;
   multi->is_ending = true;
   curl_multi_cleanup(multi->curl);
   free(multi);
 }
 
 CURLcode shim_multi_add(shim_multi *multi, shim_easy *easy) {
+  if (easy->multi != multi) {
+    easy->multi = multi;
+    curl_easy_setopt(easy->curl, CURLOPT_CLOSESOCKETDATA, multi);
+  }
   const CURLMcode code = curl_multi_add_handle(multi->curl, easy->curl);
   return code == CURLM_OK ? CURLE_OK : code == CURLM_OUT_OF_MEMORY ? CURLE_OUT_OF_MEMORY : CURLE_FAILED_INIT;
 }

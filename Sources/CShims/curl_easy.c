@@ -6,19 +6,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 /* --- What libcurl calls --- */
 
 static int on_may_send(void *user, char *peer, char *local, int peer_port, int local_port) {
-  shim_easy *easy = user;
-  (void)peer;
-  (void)local;
-  (void)peer_port;
-  (void)local_port;
-  return easy->transfer && shim_transfers.may_send(easy->transfer) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+  const shim_easy *easy = user;
+  const shim_multi *multi = easy->multi;
+  if (!easy->transfer) return CURL_PREREQFUNC_ABORT;
+  const shim_connection connection = shim_connection_of(easy, peer, local, peer_port, local_port);
+  return multi->callbacks.may_send(multi->loop, easy->transfer, &connection) ? CURL_PREREQFUNC_OK
+                                                                             : CURL_PREREQFUNC_ABORT;
 }
 
 /* libcurl before 8.2 keeps a pointer to the last header of a handle's transfer before, which it has freed, and reads it
@@ -98,13 +97,13 @@ static curl_socket_t on_open_socket(void *user, curlsocktype purpose, struct cur
   const int result = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
   const bool exhausted = result < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM);
   if (easy->transfer) shim_transfers.opening(easy->transfer, exhausted);
-  if (result >= 0) multi->callbacks.changed(multi->loop, result, true);
+  if (result >= 0) multi->callbacks.changed(multi->loop, easy->transfer, result, true);
   return result < 0 ? CURL_SOCKET_BAD : result;
 }
 
 static int on_close_socket(void *user, curl_socket_t socket) {
   shim_multi *multi = user; /* connections live longer than the handles that opened them */
-  if (!multi->is_ending) multi->callbacks.changed(multi->loop, socket, false);
+  if (!multi->is_ending) multi->callbacks.changed(multi->loop, NULL, socket, false);
   return close(socket);
 }
 
@@ -178,11 +177,8 @@ void shim_easy_free(shim_easy *easy) {
   free(easy);
 }
 
-/* libcurl 7.88 fails when it uses a connection without TLS again that was made with prior knowledge of HTTP/2 (mended in 8.0,
-   by its pull request 10643): then each request gets one of its own. */
-static bool needs_own_connection(const shim_attempt *attempt) {
-  return attempt->http_version == CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE && shim_curl_version >= 0x075800 &&
-         shim_curl_version < 0x080000 && strncasecmp(attempt->url, "http:", 5) == 0;
+bool shim_curl_breaks_h2c(void) {
+  return shim_curl_version >= 0x075800 && shim_curl_version < 0x080000;
 }
 
 /* False: it is so already. */
@@ -227,7 +223,6 @@ static void set_method(shim_easy *easy, const shim_attempt *attempt, CURLcode *f
 }
 
 CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *transfer) {
-  const bool is_alone = needs_own_connection(attempt);
   CURLcode failure = CURLE_OK;
   easy->transfer = transfer;
   if (easy->is_in_head != has_to_show_head(easy)) show_head(easy, !easy->is_in_head);
@@ -240,8 +235,8 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
     easy->http_version = attempt->http_version;
     SET(CURLOPT_HTTP_VERSION, attempt->http_version);
   }
-  if (becomes(&easy->is_fresh, attempt->fresh || is_alone)) SET(CURLOPT_FRESH_CONNECT, (long)easy->is_fresh);
-  if (becomes(&easy->is_alone, is_alone)) SET(CURLOPT_FORBID_REUSE, (long)is_alone);
+  if (becomes(&easy->is_fresh, attempt->fresh || attempt->alone)) SET(CURLOPT_FRESH_CONNECT, (long)easy->is_fresh);
+  if (becomes(&easy->is_alone, attempt->alone)) SET(CURLOPT_FORBID_REUSE, (long)easy->is_alone);
   if (!easy->is_always_direct && becomes(&easy->is_direct, attempt->direct))
     SET(CURLOPT_NOPROXY, attempt->direct ? "*" : NULL);
   if (becomes(&easy->is_multiplexed, attempt->multiplexed)) SET(CURLOPT_PIPEWAIT, (long)attempt->multiplexed);
@@ -291,6 +286,17 @@ long shim_easy_status(const shim_easy *easy) {
   return long_info(easy, CURLINFO_RESPONSE_CODE);
 }
 
+static int32_t http_version_number(long version) {
+  return version == CURL_HTTP_VERSION_1_0   ? 10
+         : version == CURL_HTTP_VERSION_1_1 ? 11
+         : version == CURL_HTTP_VERSION_2_0 ? 20
+                                            : 0;
+}
+
+int32_t shim_easy_http_version(const shim_easy *easy) {
+  return http_version_number(long_info(easy, CURLINFO_HTTP_VERSION));
+}
+
 int64_t shim_easy_head_sent(shim_easy *easy) {
   return long_info(easy, CURLINFO_REQUEST_SIZE);
 }
@@ -312,7 +318,7 @@ int64_t shim_easy_body_received(shim_easy *easy) {
   return off_info(easy, CURLINFO_SIZE_DOWNLOAD_T);
 }
 
-bool shim_easy_is_reused(shim_easy *easy) {
+bool shim_easy_is_reused(const shim_easy *easy) {
   return long_info(easy, CURLINFO_NUM_CONNECTS) == 0;
 }
 
@@ -322,11 +328,7 @@ static int64_t nanoseconds(int64_t microseconds, bool is_reached) {
 }
 
 void shim_easy_report(shim_easy *easy, shim_report *report) {
-  const long version = long_info(easy, CURLINFO_HTTP_VERSION);
-  report->http_version = version == CURL_HTTP_VERSION_1_0   ? 10
-                         : version == CURL_HTTP_VERSION_1_1 ? 11
-                         : version == CURL_HTTP_VERSION_2_0 ? 20
-                                                            : 0;
+  report->http_version = shim_easy_http_version(easy);
   report->sent = shim_easy_body_sent(easy);
   report->received = shim_easy_body_received(easy);
   const int64_t sending = off_info(easy, CURLINFO_PRETRANSFER_TIME_T);

@@ -12,6 +12,7 @@ struct shim_multi {
   CURLM *curl;
   shim_multi_callbacks callbacks;
   void *loop;
+  int group;
   bool is_ending;
 };
 
@@ -33,5 +34,12 @@ struct shim_easy {
   bool has_method; /* other than a GET without a body */
   long http_version;
 };
+
+/* Finds out once how to ask libcurl's TLS library. */
+void shim_tls_find(void);
+
+/* The arguments are those of CURLOPT_PREREQFUNCTION. */
+shim_connection shim_connection_of(const shim_easy *easy, const char *peer, const char *local, int peer_port,
+                                   int local_port);
 
 #endif

@@ -7,22 +7,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a multi handle tells the loop that drives it. */
+/* The connection that libcurl has chosen for a transfer. */
+typedef struct shim_connection {
+  uint64_t key;        /* identifies an open connection; 0: libcurl does not say its addresses */
+  int local_port;      /* 0: unknown */
+  int alpn;            /* SHIM_ALPN_… */
+  bool is_reused;      /* it was not opened for this transfer */
+  bool has_unread_tls; /* the TLS library holds bytes that nobody has read */
+} shim_connection;
+
+/* What ALPN selected on a connection. UNKNOWN: no TLS, or a TLS library that cannot be asked. */
+enum { SHIM_ALPN_UNKNOWN, SHIM_ALPN_NONE, SHIM_ALPN_HTTP2, SHIM_ALPN_OTHER };
+
+/* What a multi handle tells the loop that drives it. `group` is what the handle was made with. */
 typedef struct shim_multi_callbacks {
   /* `what`: SHIM_READABLE, SHIM_WRITABLE, both, or 0: forget the socket. `transfer` uses it. */
-  void (*watch)(void *loop, void *transfer, int socket, int what);
+  void (*watch)(void *loop, int group, void *transfer, int socket, int what);
   /* Call shim_multi_timeout in so many milliseconds; -1: not at all. Not from inside this callback. */
-  void (*set_timer)(void *loop, long timeout_ms);
-  /* A socket was opened, or is about to be closed. Not all sockets that are watched are told of. */
-  void (*changed)(void *loop, int socket, bool is_open);
+  void (*set_timer)(void *loop, int group, long timeout_ms);
+  /* A socket was opened, for a transfer or (NULL) none, or is about to be closed. Not called for every watched socket. */
+  void (*changed)(void *loop, void *transfer, int socket, bool is_open);
+  /* Before each sending of a request; false: do not send it, and drop the transfer. */
+  bool (*may_send)(void *loop, void *transfer, const shim_connection *connection);
 } shim_multi_callbacks;
 
 typedef struct shim_multi shim_multi;
 typedef struct shim_easy shim_easy; /* see below */
 
-/* Keeps so many connections for further requests. NULL: out of memory. */
-shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, long connections, void *loop);
-void shim_multi_free(shim_multi *multi); /* all transfers have been removed */
+/* Keeps so many connections for further requests. Without `shares`, each connection carries one transfer at a time. NULL: out
+ * of memory. */
+shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, long connections, bool shares, int group, void *loop);
+void shim_multi_free(shim_multi *multi); /* all transfers have been removed; NULL is accepted */
 
 /* CURLE_OK; CURLE_OUT_OF_MEMORY; else it cannot be added. */
 CURLcode shim_multi_add(shim_multi *multi, shim_easy *easy);
@@ -48,7 +63,6 @@ typedef struct shim_progress {
 
 /* What transfers tell their owners. */
 typedef struct shim_transfer_callbacks {
-  bool (*may_send)(void *transfer); /* before each sending of the request; false: do not */
   bool (*header)(void *transfer, const char *line, size_t length); /* false: stop */
   int (*body)(void *transfer, const char *data, size_t length);    /* SHIM_… */
   int64_t (*read)(void *transfer, char *buffer, size_t capacity);  /* so many bytes; 0: the end; below 0: see below */
@@ -109,6 +123,7 @@ typedef struct shim_attempt {
   bool compressed;     /* ask for compressed responses; they come as they are */
   bool fresh;          /* on a new connection */
   bool direct;         /* not by way of a proxy */
+  bool alone;          /* on a new connection, which is closed afterwards */
   bool large;          /* the bodies are worth large buffers */
   bool watched;        /* `moved` tells how far the bodies have come */
 } shim_attempt;
@@ -128,6 +143,9 @@ void *shim_easy_handle(shim_easy *easy);
 /* The status of the last status line; 0 if there was none. */
 long shim_easy_status(const shim_easy *easy);
 
+/* The HTTP version that libcurl read in the last status line: 10, 11, 20; 0: none or another one. */
+int32_t shim_easy_http_version(const shim_easy *easy);
+
 /* How far the sending came: bytes of the head, and of the body. */
 int64_t shim_easy_head_sent(shim_easy *easy);
 int64_t shim_easy_body_sent(shim_easy *easy);
@@ -142,7 +160,7 @@ void shim_easy_ignore_length(shim_easy *easy);
 int64_t shim_easy_body_received(shim_easy *easy);
 
 /* No connection was made for it: there was one. */
-bool shim_easy_is_reused(shim_easy *easy);
+bool shim_easy_is_reused(const shim_easy *easy);
 
 /* How a transfer went. Times in nanoseconds from its start; -1: it did not come so far. */
 typedef struct shim_report {
@@ -217,6 +235,19 @@ int shim_url_same_origin(const char *url, const char *other, bool *is_same);
 
 /* The version of the libcurl in use. Static. */
 const char *shim_curl_version_text(void);
+
+/* Whether SHIM_ALPN_UNKNOWN means that a connection has no TLS. */
+bool shim_tls_is_readable(void);
+
+/* The port of this end; 0: it has none. */
+int shim_socket_local_port(int socket);
+
+/* The peer has neither sent anything that is unread nor closed the connection, which has not failed either. */
+bool shim_socket_is_quiet(int socket);
+
+/* Whether libcurl fails when it uses a connection again that was made with prior knowledge of HTTP/2 and without TLS: 7.88
+ * does (fixed in 8.0, pull request 10643). */
+bool shim_curl_breaks_h2c(void);
 
 /* Before the first transfer; once it has worked, further calls do nothing. False if libcurl is too old or cannot be set up. */
 bool shim_curl_setup(const shim_transfer_callbacks *callbacks);

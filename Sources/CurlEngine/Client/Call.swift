@@ -39,6 +39,8 @@ public final class Call: TimerEntry {
     var records: [AttemptRecord] = []
     var redirects: [RedirectRecord] = []
     var reconnects: Int32 = 0
+    /// The attempt begins again: nothing was sent on the connection that it had first.
+    var wasNotSent = false
     /// Of the attempt under way.
     var redirectsInAttempt: Int32 = 0
     var exceptions: Int32 = 0

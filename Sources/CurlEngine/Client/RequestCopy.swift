@@ -114,7 +114,7 @@ public final class RequestCopy {
         attempt.method = UnsafePointer(target.method)
         attempt.url = UnsafePointer(target.url)
         attempt.headers = changed ?? ownLines
-        attempt.http_version = Int(settings.httpVersion.curl)
+        attempt.http_version = Int(settings.httpVersion.curl(hasTLS: target.place.has_tls))
         attempt.fresh = fresh
         attempt.direct = settings.isDirect
         attempt.large = isLarge

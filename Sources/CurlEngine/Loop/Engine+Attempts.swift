@@ -48,13 +48,15 @@ extension Engine {
             return perform(call.machine.failed(.outOfMemory), call)
         }
         call.transfer = transfer
-        if call.reconnects == 0, call.redirectsInAttempt == 0 {
+        let isAgain = call.wasNotSent
+        call.wasNotSent = false
+        if call.reconnects == 0, call.redirectsInAttempt == 0, !isAgain {
             call.attemptStartedAt = now
             call.attemptStartedBoot = boottime
             locked { stats.attempts += 1 }
         }
         arm(call)
-        tell(.attemptBegan, call)
+        if !isAgain { tell(.attemptBegan, call) }
         if transfer.target.hasBody, let source = call.request.source, !source.rewind() {
             return attemptEnded(call, .local(.source), code: 0)
         }
@@ -117,6 +119,7 @@ extension Engine {
         var cause = NetworkExceptionCause.none
         switch result {
         case .redirect: return tell(.redirected, call)
+        case .notSent: return call.wasNotSent = true
         case .vetoed(isSafe: true) where call.machine.mayReconnect:
             call.reconnects += 1
             locked { stats.reconnects += 1 }

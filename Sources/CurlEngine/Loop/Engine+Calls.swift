@@ -34,7 +34,9 @@ extension Engine {
         call.isQueued = true
         if call.target.place.has_tls || settings.proxy != nil { usesTLS = true }
         let mayShare = call.settings.httpVersion.mayMultiplex(hasTLS: call.target.place.has_tls)
-        starting.append(call, settings, probes: mayShare && spoken.isMultiplexed(call.target.place) == nil)
+        starting.append(
+            call, settings, probes: mayShare && spoken.versions(of: call.target.place, call.settings.httpVersion) == nil
+        )
         arm(call)
     }
 

@@ -4,6 +4,7 @@ import RetryCore
 /// What a code of libcurl means for the call (B2). docs/curl-codes.md has the table.
 func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.AttemptResult {
     if let failure = transfer.localFailure { return .local(failure) }
+    if transfer.problem != nil { return .notSent }
     if transfer.isBodyCutOff || transfer.isComplete { return .response }
     if transfer.isWrongRange || transfer.isMalformed { return .exception(.protocol) }
     // The server may have ended the exchange since it needs no more of the request.

@@ -6,22 +6,27 @@ final class CurlTransport: Transport {
     /// So many handles are kept for the next attempts, or as many as there are under way.
     private static let leastIdleHandles = 64
 
-    private let settings: EngineSettings
-    private unowned(unsafe) let engine: Engine
+    let settings: EngineSettings
+    unowned(unsafe) let engine: Engine
     /// When the client was made: what others write into the environment later is not to be read on the loop.
-    private let environmentHasProxy: Bool
+    let environmentHasProxy: Bool
     private let epoll: Int32
     private let wakeup: Int32
-    /// Nil only until it is set up.
-    private var multi: OpaquePointer?
+    /// By group; nil until the first transfer of that group.
+    private var multis: [OpaquePointer?] = ConnectionGroup.allCases.map { _ in nil }
     private var idleHandles: [OpaquePointer] = []
     private var usedHandles = 0
-    private var sockets: [Socket] = []
+    var sockets: [Socket] = []
+    var connections = ConnectionTable()
 
     /// What is known of a descriptor, by its number.
-    private struct Socket {
+    struct Socket {
         /// The transfer that uses it.
         var owner: Transfer?
+        /// The transfer whose request and response a connection carries that carries one at a time.
+        var exchange: Transfer?
+        /// Whose multi handle it belongs to.
+        var group = ConnectionGroup.ordinary
         /// libcurl told that it opened it, and will tell when it closes it. (Not so of what its resolver uses.)
         var isTracked = false
         /// What epoll watches it for (SHIM_…); -1: nothing.
@@ -36,8 +41,8 @@ final class CurlTransport: Transport {
     /// Those that are not asked for a while whether they can be written to, and until when.
     private var muted: [Int] = []
     private var mutedUntil = Int64.max
-    /// When libcurl wants to be called although no socket is ready; `Int64.max`: not at all.
-    private var due = Int64.max
+    /// When the multi handle of each group wants to be called although no socket is ready; `Int64.max`: not at all.
+    private var dues = ConnectionGroup.allCases.map { _ in Int64.max }
 
     init(settings: EngineSettings, engine: Engine) {
         self.settings = settings
@@ -54,13 +59,22 @@ final class CurlTransport: Transport {
         guard epoll >= 0, wakeup >= 0, shim_epoll_watch(epoll, wakeup, Int32(SHIM_READABLE), true) else {
             throw .exhausted
         }
+        guard multi(of: .ordinary) != nil else { throw .outOfMemory }
+    }
+
+    /// Nil: out of memory.
+    private func multi(of group: ConnectionGroup) -> OpaquePointer? {
+        let index = Int(group.rawValue)
+        if let multi = multis[index] { return multi }
         var callbacks = multiCallbacks
-        multi = shim_multi_new(&callbacks, settings.maxTransfers, Unmanaged.passUnretained(self).toOpaque())
-        guard multi != nil else { throw .outOfMemory }
+        multis[index] = shim_multi_new(
+            &callbacks, settings.maxTransfers, group != .serial, group.rawValue,
+            Unmanaged.passUnretained(self).toOpaque())
+        return multis[index]
     }
 
     deinit {
-        if let multi { shim_multi_free(multi) }
+        for multi in multis { shim_multi_free(multi) }
         for easy in idleHandles { shim_easy_free(easy) }
         shim_close(epoll)
         shim_close(wakeup)
@@ -70,7 +84,7 @@ final class CurlTransport: Transport {
     func makeEasy() -> OpaquePointer? {
         var easySettings = settings.easySettings
         easySettings.environment_has_none = !environmentHasProxy
-        return shim_easy_new(multi, &easySettings)
+        return shim_easy_new(multi(of: .ordinary), &easySettings)
     }
 
     func begin(_ transfer: Transfer) -> LocalFailure? {
@@ -79,7 +93,11 @@ final class CurlTransport: Transport {
         transfer.easy = easy
         transfer.isEasyShared = ownEasy == nil
         if transfer.isEasyShared { usedHandles += 1 }
+        transfer.group = group(of: transfer)
+        guard let multi = multi(of: transfer.group) else { return .outOfMemory }
         var attempt = transfer.attempt()
+        attempt.alone = isAlone(transfer)
+        attempt.multiplexed = attempt.multiplexed && transfer.group != .serial
         let prepared = shim_easy_prepare(easy, &attempt, Unmanaged.passUnretained(transfer).toOpaque())
         guard prepared == CURLE_OK else { return failure(prepared) }
         settings.onTransfer?(shim_easy_handle(easy))
@@ -96,9 +114,10 @@ final class CurlTransport: Transport {
     func end(_ transfer: Transfer) {
         guard let easy = transfer.easy else { return }
         shim_easy_report(easy, &transfer.report)
-        shim_multi_remove(multi, easy)
+        if let multi = multis[Int(transfer.group.rawValue)] { shim_multi_remove(multi, easy) }
         shim_easy_forget(easy)
         transfer.easy = nil
+        vacate(transfer)
         // A connection that others use as well lives on.
         let index = Int(transfer.socket)
         if sockets.indices.contains(index), sockets[index].owner === transfer { sockets[index].owner = nil }
@@ -137,9 +156,10 @@ final class CurlTransport: Transport {
     }
 
     func runDue() {
-        guard due <= engine.now else { return }
-        due = .max
-        shim_multi_timeout(multi)
+        for index in dues.indices where dues[index] <= engine.now {
+            dues[index] = .max
+            if let multi = multis[index] { shim_multi_timeout(multi) }
+        }
     }
 
     private func handle(_ event: shim_ready) {
@@ -153,6 +173,7 @@ final class CurlTransport: Transport {
             // A connection that nobody uses: libcurl will see for itself. It is not to be heard of for ever.
             return forget(index)
         }
+        guard let multi = multis[Int(sockets[index].group.rawValue)] else { return forget(index) }
         shim_multi_ready(multi, event.descriptor, event.what)
         if let owner, owner.sendings != sendings { owner.wasSent() }
         if event.what == Int32(SHIM_WRITABLE) { return wasWritable(index) }
@@ -193,17 +214,20 @@ final class CurlTransport: Transport {
 
     /// Rounded up, so that no timer is early (M5), and at most an hour.
     private func timeoutMilliseconds(_ nanoseconds: Int64) -> Int32 {
-        let next = min(due, mutedUntil)
+        let next = min(dues.min() ?? .max, mutedUntil)
         let wait = min(nanoseconds, next == .max ? .max : max(next - engine.now, 0))
         return Int32(clamping: min(wait / 1_000_000 + (wait % 1_000_000 > 0 ? 1 : 0), 3_600_000))
     }
 
     func takeEnded() -> EndedTransfer? {
-        var code = CURLE_OK
-        guard let transfer = Transfer.of(shim_multi_next_ended(multi, &code)) else { return nil }
-        transfer.isWhole = code == CURLE_OK
-        return EndedTransfer(
-            transfer: transfer, result: attemptResult(code, of: transfer), code: Int32(code.rawValue))
+        for case let multi? in multis {
+            var code = CURLE_OK
+            guard let transfer = Transfer.of(shim_multi_next_ended(multi, &code)) else { continue }
+            transfer.isWhole = code == CURLE_OK
+            return EndedTransfer(
+                transfer: transfer, result: attemptResult(code, of: transfer), code: Int32(code.rawValue))
+        }
+        return nil
     }
 
     func wake() {
@@ -212,15 +236,18 @@ final class CurlTransport: Transport {
 
     // MARK: - What libcurl tells
 
-    private func socket(_ descriptor: Int32) -> Int {
+    /// Nil: libcurl has no socket yet, and says -1 (W2).
+    private func socket(_ descriptor: Int32) -> Int? {
+        guard descriptor >= 0 else { return nil }
         let index = Int(descriptor)
         while sockets.count <= index { sockets.append(Socket()) }
         return index
     }
 
     /// Between two requests a connection stays with epoll, since the next one is likely to follow.
-    fileprivate func watch(_ transfer: Transfer?, _ descriptor: Int32, _ what: Int32) {
-        let index = socket(descriptor)
+    fileprivate func watch(_ group: ConnectionGroup, _ transfer: Transfer?, _ descriptor: Int32, _ what: Int32) {
+        guard let index = socket(descriptor) else { return }
+        sockets[index].group = group
         sockets[index].isWanted = what != 0
         if what == 0 {
             // One that lost against a connection to another address of the host is not the one in use.
@@ -244,32 +271,47 @@ final class CurlTransport: Transport {
     }
 
     /// A socket is new, or about to be closed, which takes it out of epoll.
-    fileprivate func changed(_ descriptor: Int32, isOpen: Bool) {
-        let index = socket(descriptor)
-        if !isOpen { forget(index) }
+    fileprivate func changed(_ transfer: Transfer?, _ descriptor: Int32, isOpen: Bool) {
+        guard let index = socket(descriptor) else { return }
+        if isOpen { transfer?.openedSockets.append(descriptor) } else { forget(index) }
+        connections.remove(descriptor)
+        sockets[index].owner = nil
+        sockets[index].exchange = nil
         sockets[index].isTracked = isOpen
         sockets[index].watched = -1
         sockets[index].isMuted = false
     }
 
-    fileprivate func setTimer(milliseconds: Int) {
-        due = milliseconds < 0 ? .max : engine.now + Int64(min(milliseconds, 3_600_000)) * 1_000_000
+    fileprivate func setTimer(_ group: ConnectionGroup, milliseconds: Int) {
+        dues[Int(group.rawValue)] =
+            milliseconds < 0 ? .max : engine.now + Int64(min(milliseconds, 3_600_000)) * 1_000_000
     }
 }
 
 private let multiCallbacks = shim_multi_callbacks(
-    watch: { transport, transfer, descriptor, what in
-        CurlTransport.with(transport) { $0.watch(Transfer.of(transfer), descriptor, what) }
+    watch: { transport, group, transfer, descriptor, what in
+        guard let group = ConnectionGroup(rawValue: group) else { return }
+        CurlTransport.with(transport, otherwise: ()) { $0.watch(group, Transfer.of(transfer), descriptor, what) }
     },
-    set_timer: { transport, milliseconds in CurlTransport.with(transport) { $0.setTimer(milliseconds: milliseconds) } },
-    changed: { transport, descriptor, isOpen in
-        CurlTransport.with(transport) { $0.changed(descriptor, isOpen: isOpen) }
+    set_timer: { transport, group, milliseconds in
+        guard let group = ConnectionGroup(rawValue: group) else { return }
+        CurlTransport.with(transport, otherwise: ()) { $0.setTimer(group, milliseconds: milliseconds) }
+    },
+    changed: { transport, transfer, descriptor, isOpen in
+        CurlTransport.with(transport, otherwise: ()) { $0.changed(Transfer.of(transfer), descriptor, isOpen: isOpen) }
+    },
+    may_send: { transport, transfer, connection in
+        guard let transfer = Transfer.of(transfer), let connection else { return false }
+        return CurlTransport.with(transport, otherwise: false) { $0.maySend(transfer, connection.pointee) }
     })
 
 extension CurlTransport {
     /// The transport that libcurl tells something. No reference is counted: it outlives what libcurl has of it.
     @inline(__always)
-    fileprivate static func with(_ pointer: UnsafeMutableRawPointer?, _ body: (CurlTransport) -> Void) {
-        if let pointer { Unmanaged<CurlTransport>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body) }
+    fileprivate static func with<Result>(
+        _ pointer: UnsafeMutableRawPointer?, otherwise: Result, _ body: (CurlTransport) -> Result
+    ) -> Result {
+        guard let pointer else { return otherwise }
+        return Unmanaged<CurlTransport>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body)
     }
 }

@@ -44,8 +44,17 @@ final class Transfer {
     /// A callback of the caller's has nothing to send, or takes nothing, until the call is resumed.
     var isPaused = false
 
-    /// How often libcurl has asked to send the request.
+    /// How often libcurl has asked to send the request, on a connection that may be used.
     private(set) var sendings = 0
+    /// Why nothing was sent on the connection that libcurl had chosen.
+    private(set) var problem: ConnectionProblem?
+    /// Whose connections it may use.
+    var group = ConnectionGroup.ordinary
+    private var agreed = ConnectionProtocol.unknown
+    /// What libcurl has opened for it, open or closed by now.
+    var openedSockets: [Int32] = []
+    /// The connection that carries this exchange alone; -1: none.
+    var occupiedSocket: Int32 = -1
     private(set) var wasVetoed = false
 
     /// When something last moved (M1).
@@ -155,8 +164,8 @@ final class Transfer {
             to: target, settings: call.settings, fresh: call.isFresh, changed: authorization ?? lines,
             isLarge: call.sink != nil)
         // Where it is not known, waiting would not do: a server that does not say what it speaks would hold up all.
-        let isKnown = call.engine.spoken.isMultiplexed(target.place) == true
-        attempt.multiplexed = isKnown && call.settings.httpVersion != .http1
+        let version = call.settings.httpVersion
+        attempt.multiplexed = call.engine.spoken.versions(of: target.place, version) == .multiplexed
         attempt.compressed = isCompressed
         // Else all that moves is seen as it comes (M1).
         attempt.watched = target.hasBody || call.settings.onProgress != nil
@@ -181,19 +190,48 @@ final class Transfer {
 
     /// libcurl is about to send the request. The second time, it means to send it again on a connection of its own
     /// choosing, since the first one was dead: that is not for it to decide (B13).
-    func maySend() -> Bool {
+    func maySend(over agreed: ConnectionProtocol = .unknown, _ problem: ConnectionProblem? = nil) -> Bool {
         open()
         call.engine.readClock()  // There may have been many before it in this turn.
         touch()
+        if let problem, sendings == 0 {
+            self.problem = problem
+            if problem == .busy { call.engine.spoken.record(target.place, call.settings.httpVersion, .mixed) }
+            return false
+        }
         sendings += 1
+        self.agreed = agreed
+        if target.place.has_tls { recordSpoken() }
         if call.isCountedByHost, sendings == 1 {
             call.engine.starting.connected(target)
             call.engine.hasMoreToDo = true
         }
         wasVetoed = sendings > 1
+        switch agreed {
+        case .http1: isMultiplexed = false
+        case .http2: isMultiplexed = true
         // Until the first line of the response says that it is not.
-        isMultiplexed = call.settings.httpVersion.mayMultiplex(hasTLS: target.place.has_tls)
+        case .unknown: isMultiplexed = call.settings.httpVersion.mayMultiplex(hasTLS: target.place.has_tls)
+        }
         return !wasVetoed
+    }
+
+    private func recordSpoken() {
+        guard agreed != .unknown else { return }
+        call.engine.spoken.record(
+            target.place, call.settings.httpVersion, agreed == .http2 ? .multiplexed : .serial)
+    }
+
+    /// The status line claims the version that the connection speaks (W1). libcurl believes a server that claims HTTP/2 in
+    /// a connection of HTTP/1.1, and shares its connections from then on (7.88: Curl_http_statusline in lib/http.c).
+    private var isVersionTrue: Bool {
+        // libcurl reads some lines that the status line's grammar does not allow.
+        let claimed = httpVersion > 0 ? httpVersion : easy.map { shim_easy_http_version($0) } ?? 0
+        switch agreed {
+        case .http1: return claimed < 20
+        case .http2: return claimed >= 20
+        case .unknown: return true
+        }
     }
 
     func receive(header line: UnsafePointer<CChar>, _ count: Int) -> Bool {
@@ -209,8 +247,12 @@ final class Transfer {
             shim_decoder_free(decoder)
             decoder = nil
             httpVersion = Self.httpVersion(line, count)
-            isMultiplexed = httpVersion == 20
-            call.engine.spoken.note(target.place, isMultiplexed: isMultiplexed)
+            guard isVersionTrue else { return false }
+            if agreed == .unknown {
+                isMultiplexed = httpVersion == 20
+            } else if !target.place.has_tls {
+                recordSpoken()
+            }
             status = easy.map { Int32(clamping: shim_easy_status($0)) } ?? Self.status(line, count) ?? 0
             // libcurl takes some lines for status lines that are none: that is not HTTP.
             guard (100...999).contains(status) else { return false }

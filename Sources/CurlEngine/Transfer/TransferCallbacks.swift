@@ -2,7 +2,6 @@ import CShims
 
 /// What libcurl calls, for every transfer.
 let transferCallbacks = shim_transfer_callbacks(
-    may_send: { Transfer.with($0, otherwise: false) { $0.maySend() } },
     header: { transfer, line, count in
         guard let line else { return false }
         return Transfer.with(transfer, otherwise: false) { $0.receive(header: line, count) }

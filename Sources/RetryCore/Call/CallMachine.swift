@@ -91,6 +91,8 @@ public struct CallMachine {
         /// libcurl wanted to send the request again, on a new connection, and was not let. `isSafe`: the method is
         /// idempotent, or nothing was sent.
         case vetoed(isSafe: Bool)
+        /// The connection turned out to be unusable before anything was sent on it: no request was made (W1, W3).
+        case notSent
         case local(LocalFailure)
     }
 
@@ -104,6 +106,8 @@ public struct CallMachine {
             isLastAnException = false
         case .redirect:
             return .sendAgain(fresh: false)
+        case .notSent:
+            return .sendAgain(fresh: true)
         case .replay:
             isReplay = true
             return attempt(fresh: false)

@@ -1,0 +1,107 @@
+/* What a transfer can learn about the connection that libcurl has chosen for it. */
+#define _GNU_SOURCE /* dladdr */
+#include "curl_handles.h"
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* --- TLS --- */
+
+#ifdef BOXRETRY_STATIC_CURL
+/* A static libcurl brings OpenSSL along. */
+extern void SSL_get0_alpn_selected(const void *ssl, const unsigned char **name, unsigned *length);
+extern int SSL_has_pending(const void *ssl);
+#endif
+
+static void (*get_alpn)(const void *ssl, const unsigned char **name, unsigned *length);
+static int (*has_pending)(const void *ssl);
+
+void shim_tls_find(void) {
+#ifdef BOXRETRY_STATIC_CURL
+  get_alpn = SSL_get0_alpn_selected;
+  has_pending = SSL_has_pending;
+#else
+  /* In libcurl and the libraries that it was linked with: the process may have loaded another OpenSSL as well. */
+  Dl_info libcurl;
+  void *const init = (void *)(uintptr_t)curl_easy_init;
+  void *const handle = dladdr(init, &libcurl) ? dlopen(libcurl.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+  if (!handle) return;
+  void *const alpn = dlsym(handle, "SSL_get0_alpn_selected");
+  void *const pending = dlsym(handle, "SSL_has_pending");
+  if (alpn && pending) {
+    memcpy(&get_alpn, &alpn, sizeof alpn); /* ISO C has no cast from an object pointer to a function pointer */
+    memcpy(&has_pending, &pending, sizeof pending);
+  }
+  dlclose(handle); /* libcurl stays loaded: this library depends on it */
+#endif
+}
+
+bool shim_tls_is_readable(void) {
+  return get_alpn != NULL;
+}
+
+/* The OpenSSL session of the transfer's connection; NULL: it has no TLS, or another library's. */
+static const void *tls_session(const shim_easy *easy) {
+  struct curl_tlssessioninfo *info = NULL;
+  if (!get_alpn || curl_easy_getinfo(easy->curl, CURLINFO_TLS_SSL_PTR, &info) != CURLE_OK || !info) return NULL;
+  return info->backend == CURLSSLBACKEND_OPENSSL ? info->internals : NULL;
+}
+
+static int selected_protocol(const void *ssl) {
+  const unsigned char *name = NULL;
+  unsigned length = 0;
+  get_alpn(ssl, &name, &length);
+  if (!name || length == 0) return SHIM_ALPN_NONE;
+  return length == 2 && memcmp(name, "h2", 2) == 0 ? SHIM_ALPN_HTTP2 : SHIM_ALPN_OTHER;
+}
+
+/* --- Which connection it is --- */
+
+static uint64_t hash(uint64_t state, const void *bytes, size_t length) {
+  for (size_t i = 0; i < length; i++) state = (state ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
+  return state;
+}
+
+shim_connection shim_connection_of(const shim_easy *easy, const char *peer, const char *local, int peer_port,
+                                   int local_port) {
+  shim_connection connection = {.local_port = local_port, .alpn = SHIM_ALPN_UNKNOWN};
+  if (local_port > 0 && local && peer) {
+    uint64_t key = 0xcbf29ce484222325u;
+    key = hash(key, local, strlen(local) + 1);
+    key = hash(key, peer, strlen(peer) + 1);
+    key = hash(key, &local_port, sizeof local_port);
+    connection.key = hash(key, &peer_port, sizeof peer_port) | 1; /* 0 is none */
+  }
+  connection.is_reused = shim_easy_is_reused(easy);
+  const void *ssl = tls_session(easy);
+  if (ssl) {
+    connection.alpn = selected_protocol(ssl);
+    connection.has_unread_tls = has_pending(ssl) != 0;
+  }
+  return connection;
+}
+
+int shim_socket_local_port(int socket) {
+  union {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+  } address;
+  socklen_t size = sizeof address;
+  if (getsockname(socket, &address.any, &size) != 0) return 0;
+  return address.any.sa_family == AF_INET    ? ntohs(address.v4.sin_port)
+         : address.any.sa_family == AF_INET6 ? ntohs(address.v6.sin6_port)
+                                             : 0;
+}
+
+bool shim_socket_is_quiet(int socket) {
+  char byte;
+  ssize_t count;
+  do count = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  while (count < 0 && errno == EINTR);
+  return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}

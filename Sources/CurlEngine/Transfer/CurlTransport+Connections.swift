@@ -1,0 +1,128 @@
+import CShims
+import RetryCore
+
+/// Transfers that may use each other's connections. libcurl decides by host and port alone whether requests can share a
+/// connection (7.88: `multiuse` of a bundle in lib/conncache.c), so each group has a multi handle of its own (W1).
+enum ConnectionGroup: Int32, CaseIterable {
+    /// HTTP/1.1, and HTTP/2 where ALPN selects it.
+    case ordinary = 0
+    /// No connection carries two requests at once, whatever it speaks.
+    case serial = 1
+    /// HTTP/2 without asking the server.
+    case priorKnowledge = 2
+}
+
+/// What the two ends of a connection agreed to speak when they made it.
+enum ConnectionProtocol {
+    case http1
+    case http2
+    /// libcurl does not say.
+    case unknown
+}
+
+/// Why a request must not be sent on a connection.
+enum ConnectionProblem {
+    /// It carries another request, and does not speak HTTP/2 (W1).
+    case busy
+    /// The peer has closed it, or has sent bytes that answer no request (W3).
+    case stale
+}
+
+extension CurlTransport {
+    func group(of transfer: Transfer) -> ConnectionGroup {
+        let place = transfer.target.place
+        switch transfer.call.settings.httpVersion {
+        case .http1: return .ordinary
+        case .http2PriorKnowledge: return .priorKnowledge
+        case .http2:
+            // In a Unix domain socket connections have no addresses to tell them apart by.
+            guard place.has_tls, shim_tls_is_readable(), settings.unixSocket == nil else {
+                return place.has_tls ? .serial : .ordinary
+            }
+            return engine.spoken.versions(of: place, .http2) == .mixed ? .serial : .ordinary
+        }
+    }
+
+    /// Whether the attempt gets a connection that nobody else uses, before or after it: with prior knowledge, where nobody
+    /// knows what the connection speaks, or where libcurl cannot use it again.
+    func isAlone(_ transfer: Transfer) -> Bool {
+        guard transfer.call.settings.httpVersion == .http2PriorKnowledge else { return false }
+        guard !transfer.target.place.has_tls else { return !shim_tls_is_readable() }
+        return shim_curl_breaks_h2c() || mayBeProxied(transfer)
+    }
+
+    private func mayBeProxied(_ transfer: Transfer) -> Bool {
+        guard !transfer.call.settings.isDirect else { return false }
+        return settings.proxy.map { $0.pointee != 0 } ?? environmentHasProxy
+    }
+
+    private func agreed(_ connection: shim_connection, _ transfer: Transfer) -> ConnectionProtocol {
+        let hasPriorKnowledge = transfer.call.settings.httpVersion == .http2PriorKnowledge
+        guard transfer.target.place.has_tls else {
+            guard hasPriorKnowledge else { return .http1 }
+            return mayBeProxied(transfer) ? .unknown : .http2  // libcurl speaks HTTP/1.1 to a proxy.
+        }
+        switch Int(connection.alpn) {
+        case SHIM_ALPN_HTTP2: return .http2
+        case SHIM_ALPN_NONE: return hasPriorKnowledge ? .http2 : .http1
+        case SHIM_ALPN_OTHER: return .http1
+        default: return .unknown
+        }
+    }
+
+    /// libcurl is about to send the request on that connection.
+    func maySend(_ transfer: Transfer, _ connection: shim_connection) -> Bool {
+        let agreed = agreed(connection, transfer)
+        return transfer.maySend(over: agreed, agreed == .http2 ? nil : occupy(connection, transfer))
+    }
+
+    /// Takes a connection that carries one request at a time.
+    private func occupy(_ connection: shim_connection, _ transfer: Transfer) -> ConnectionProblem? {
+        guard connection.is_reused else {
+            occupyOpened(connection, transfer)
+            return nil
+        }
+        if connection.has_unread_tls { return .stale }
+        guard let descriptor = connections.descriptor(of: connection.key) else {
+            guard settings.unixSocket != nil else { return .busy }
+            return areIdleSocketsQuiet ? nil : .stale
+        }
+        let index = Int(descriptor)
+        guard sockets.indices.contains(index) else { return .busy }
+        if let other = sockets[index].exchange, other !== transfer { return .busy }
+        guard shim_socket_is_quiet(descriptor) else { return .stale }
+        occupy(index, transfer)
+        return nil
+    }
+
+    /// The connection was opened for this transfer. libcurl may have tried several addresses at once; the port of this end
+    /// says which socket was the first.
+    private func occupyOpened(_ connection: shim_connection, _ transfer: Transfer) {
+        for descriptor in transfer.openedSockets.reversed() {
+            let index = Int(descriptor)
+            guard sockets.indices.contains(index), sockets[index].isTracked else { continue }
+            guard shim_socket_local_port(descriptor) == max(connection.local_port, 0) else { continue }
+            connections.add(connection.key, descriptor)
+            return occupy(index, transfer)
+        }
+    }
+
+    private func occupy(_ index: Int, _ transfer: Transfer) {
+        sockets[index].exchange = transfer
+        transfer.occupiedSocket = Int32(truncatingIfNeeded: index)
+    }
+
+    /// The attempt is over.
+    func vacate(_ transfer: Transfer) {
+        let index = Int(transfer.occupiedSocket)
+        if sockets.indices.contains(index), sockets[index].exchange === transfer { sockets[index].exchange = nil }
+    }
+
+    private var areIdleSocketsQuiet: Bool {
+        for index in sockets.indices
+        where sockets[index].isTracked && sockets[index].owner == nil && sockets[index].exchange == nil {
+            guard shim_socket_is_quiet(Int32(truncatingIfNeeded: index)) else { return false }
+        }
+        return true
+    }
+}
