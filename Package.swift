@@ -26,7 +26,7 @@ let swiftSettings: [SwiftSetting] =
 
 let cSettings: [CSetting] = [
     .unsafeFlags(["-std=gnu11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fvisibility=hidden"]),
-    .unsafeFlags(["-ffunction-sections", "-fdata-sections", "-ftls-model=initial-exec"], shipped),
+    .unsafeFlags(["-Os", "-ffunction-sections", "-fdata-sections", "-ftls-model=initial-exec"], shipped),
 ]
 
 func linker(_ options: String...) -> [String] {
@@ -61,10 +61,10 @@ let package = Package(
         .target(name: "RetryCore", swiftSettings: swiftSettings),
         // What touches the world: time, threads, libcurl.
         .target(name: "CurlEngine", dependencies: ["RetryCore", "CShims"], swiftSettings: swiftSettings),
-        // The C interface.
+        // The C interface: much code that runs once a call, so small matters more than fast.
         .target(
             name: "BoxRetry", dependencies: ["RetryCore", "CurlEngine", "CShims", "CBoxRetry"],
-            swiftSettings: swiftSettings, linkerSettings: linkerSettings),
+            swiftSettings: swiftSettings + [.unsafeFlags(["-Osize"], shipped)], linkerSettings: linkerSettings),
         // What the test targets share.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: ordinarySwiftSettings),
         .testTarget(
