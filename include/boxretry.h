@@ -317,7 +317,8 @@ typedef struct boxretry_sink {
   int32_t kind; /* BOXRETRY_SINK_… */
   int32_t
       is_resumable; /* flag, for files: where the server gave a strong ETag, a retry asks for the rest alone, by Range
-                           and If-Range. Default: 0 */
+                           and If-Range. A server may send the rest in several parts; each takes one of the retries
+                           of max_attempts, without a wait. Default: 0 */
   const char *path; /* of a regular file, or of none; not empty. Refused if the directory is not there or cannot be
                        written to; what is wrong with it later ends the call (SINK) */
 
@@ -485,7 +486,8 @@ boxretry_error boxretry_request_init(boxretry_request *request, size_t struct_si
     "a part of the body is with the caller, who cannot start again")                                                   \
   X(BOXRETRY_REASON_TOKEN_EXPIRED, 17, "token_expired",                                                                \
     "the access token has expired: the request is replayed at once with a new one")                                    \
-  X(BOXRETRY_REASON_RETRY_BUDGET_SPENT, 18, "retry_budget_spent", "the retry budget is spent")
+  X(BOXRETRY_REASON_RETRY_BUDGET_SPENT, 18, "retry_budget_spent", "the retry budget is spent")                          \
+  X(BOXRETRY_REASON_PARTIAL_CONTENT, 20, "partial_content", "the server sent a part of the file: asking for the rest")
 /* clang-format on */
 
 enum { BOXRETRY_CAUSE_MAP(BOXRETRY_MAP_CONSTANT) };

@@ -147,6 +147,31 @@ import Testing
         #expect(call.waits == [2, 4, 8, 16, 32])
     }
 
+    @Test("F90, W7: a part of a file takes a retry of B5, without a wait, and is no exception") func parts() throws {
+        let clock = ManualClock()
+        var loop = RetryLoop(
+            strategy: BoxRetryStrategy(checked: withoutJitter()), limits: .init(), random: SplitMix64(state: 1))
+        #expect(try loop.next(Outcome(exception: .receive), clock: clock).exceptionNumber == 1)
+        for number in Int32(2)...5 {
+            let part = loop.countPart()
+            let decision = try #require(part)
+            #expect(decision.action == .retry && decision.reason == .partialContent && decision.delay == 0)
+            #expect(decision.attemptNumber == number && decision.exceptionNumber == 0)
+        }
+        let sixth = loop.countPart()
+        #expect(sixth == nil)
+        let last = try loop.next(Outcome(exception: .receive), clock: clock)
+        #expect(last.attemptNumber == 6 && last.exceptionNumber == 2 && last.reason == .retriesExhausted)
+    }
+
+    @Test("F90, B14: parts end at the ceiling of attempts") func partsWithoutEnd() {
+        var limits = RetryLoop.Limits()
+        limits.maxTotalAttempts = 3
+        var loop = RetryLoop(strategy: AlwaysRetry(), limits: limits, random: SplitMix64(state: 1))
+        let isCounted = (1...3).map { _ in loop.countPart() != nil }
+        #expect(isCounted == [true, true, false])
+    }
+
     @Test("B8: 401 with auth available asks for a new token, with the wait of any retry") func unauthorized() throws {
         var limits = RetryLoop.Limits()
         limits.authAvailable = true

@@ -18,6 +18,7 @@ class Answer:
     breaks_at: int | None = None  #: The connection ends after so many bytes of the body.
     headers: dict[str, str] = field(default_factory=dict)
     content_range: str | None = None  #: In place of the right one; "": none.
+    most: int | None = None  #: Bytes of a 206, which says so: a part of the rest.
 
 
 class RangeServer:
@@ -55,11 +56,11 @@ class RangeServer:
         answer = next(self._answers)
         status = answer.status or (206 if wanted and condition == answer.etag else 200)
         start = int(wanted.split("=")[1].rstrip("-")) if wanted and status == 206 else 0
-        body = answer.content[start:]
+        body = answer.content[start:][: answer.most if status == 206 else None]
         request.send_response_only(status)
         if answer.etag is not None:
             request.send_header("ETag", answer.etag)
-        whole = f"bytes {start}-{len(answer.content) - 1}/{len(answer.content)}"
+        whole = f"bytes {start}-{start + len(body) - 1}/{len(answer.content)}"
         content_range = whole if answer.content_range is None else answer.content_range
         if status == 206 and content_range:
             request.send_header("Content-Range", content_range)

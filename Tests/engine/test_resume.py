@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from boxretry import Cause, Client, NetworkError, Progress, Response
+from boxretry import Cause, Client, NetworkError, Progress, Reason, ReceiveError, Response
 from calls import quick, statuses
 from fault_server import pattern
 from nginx import Nginx
 from range_server import Answer, RangeServer
+from raw_server import RawServer
 
 FILE = pattern(300_000)
 OTHER = bytes(reversed(FILE))
@@ -179,6 +180,88 @@ def test_a_range_of_the_caller_s_own_is_left_alone(tmp_path: Path) -> None:
         download(server, tmp_path, headers={"Range": "bytes=100000-"})
     assert {wanted for wanted, _ in server.asked} == {"bytes=100000-"}
     assert content(tmp_path) == FILE[100_000:]
+
+
+def parts(most: int, count: int) -> list[Answer]:
+    return [BROKEN_EARLY, *[Answer(FILE[:100_000], most=most)] * count]
+
+
+#: A download of 100,000 bytes that breaks off at 40,000.
+BROKEN_EARLY = Answer(FILE[:100_000], breaks_at=40_000)
+
+
+def test_f90_a_server_that_sends_the_rest_in_parts_is_asked_for_each(tmp_path: Path) -> None:
+    """F90, W7. Given the default options and 206 answers of 20,000 bytes: whole after three more requests, nothing is
+    fetched twice, and each request stands in the record."""
+    with RangeServer(parts(20_000, 3)) as server:
+        response = download(server, tmp_path)
+    assert content(tmp_path) == FILE[:100_000]
+    assert [wanted for wanted, _ in server.asked] == [None, "bytes=40000-", "bytes=60000-", "bytes=80000-"]
+    assert statuses(response.attempts) == [Cause.RECEIVE.name, 206, 206, 206]
+    assert [attempt.bytes_received for attempt in response.attempts] == [40_000, 20_000, 20_000, 20_000]
+    assert [attempt.resumed_from for attempt in response.attempts] == [0, 40_000, 60_000, 80_000]
+    assert [attempt.exception_number for attempt in response.attempts] == [1, 0, 0, 0]
+    assert [attempt.reason for attempt in response.attempts[1:]] == [
+        Reason.PARTIAL_CONTENT,
+        Reason.PARTIAL_CONTENT,
+        Reason.SUCCESS,
+    ]
+    assert [attempt.delay for attempt in response.attempts] == [0.002, 0, 0, 0]
+    assert (response.status, response.sink_length) == (206, 100_000)
+
+
+def test_f90_parts_take_the_retries_of_max_attempts(tmp_path: Path) -> None:
+    """F90, W7, B5. Given parts that never come to an end within them: the server sees no more than six requests,
+    and the call fails; nothing is left behind."""
+    with RangeServer(parts(1_000, 20)) as server, pytest.raises(ReceiveError) as raised:
+        download(server, tmp_path)
+    assert len(server.asked) == 6
+    assert statuses(raised.value.attempts) == ["RECEIVE", 206, 206, 206, 206, "RECEIVE"]
+    assert raised.value.attempts[-1].reason is Reason.RETRIES_EXHAUSTED
+    assert os.listdir(tmp_path) == []
+
+
+def test_f90_a_part_may_break_off(tmp_path: Path) -> None:
+    """F90, W7. Then it is an exception, and the next request asks for what is missing of the file."""
+    short = Answer(FILE[:100_000], most=20_000)
+    answers = [BROKEN_EARLY, Answer(FILE[:100_000], most=20_000, breaks_at=5_000), short, Answer(FILE[:100_000])]
+    with RangeServer(answers) as server:
+        response = download(server, tmp_path)
+    assert content(tmp_path) == FILE[:100_000]
+    assert [wanted for wanted, _ in server.asked] == [None, "bytes=40000-", "bytes=45000-", "bytes=65000-"]
+    assert statuses(response.attempts) == [Cause.RECEIVE.name, Cause.RECEIVE.name, 206, 206]
+
+
+def test_f90_a_part_with_more_bytes_than_it_says_is_not_kept(tmp_path: Path) -> None:
+    """F90, W7. Given a part whose Content-Range ends before its body does: the download begins anew."""
+    longer = Answer(FILE[:100_000], content_range="bytes 40000-59999/100000")
+    with RangeServer([BROKEN_EARLY, longer, Answer(FILE[:100_000])]) as server:
+        download(server, tmp_path)
+    assert server.asked[2] == (None, None)
+    assert content(tmp_path) == FILE[:100_000]
+
+
+def test_w7_a_part_of_a_file_whose_length_nobody_knows_is_not_its_end(tmp_path: Path) -> None:
+    """W7. Given no length at all, then nothing says that the rest is whole: the download begins anew."""
+    head = 'HTTP/1.1 {}\r\nConnection: close\r\nETag: "one"\r\n{}\r\n\r\n'
+    answers = (
+        head.format("200 OK", "Transfer-Encoding: chunked").encode() + b"5\r\nfirst\r\n",
+        head.format("206 Partial", "Content-Length: 5\r\nContent-Range: bytes 5-9/*").encode() + b" part",
+        head.format("200 OK", "Content-Length: 16").encode() + b"first part, rest",
+    )
+    with RawServer(*answers) as server, Client(quick()) as client:
+        client.get(server.url, to_file=tmp_path / "out", resume=True)
+    assert "Range: bytes=5-" in server.heads[1]
+    assert content(tmp_path) == b"first part, rest"
+
+
+def test_w7_a_coded_part_is_not_put_into_the_file(tmp_path: Path) -> None:
+    """W7, W4. Given a 206 with Content-Encoding: its bytes are not those of the file."""
+    coded = Answer(FILE[:100_000], headers={"Content-Encoding": "gzip"})
+    with RangeServer([BROKEN_EARLY, coded, Answer(FILE[:100_000])]) as server:
+        response = download(server, tmp_path, compression=True)
+    assert content(tmp_path) == FILE[:100_000]
+    assert statuses(response.attempts) == [Cause.RECEIVE.name, Cause.PROTOCOL.name, 200]
 
 
 @pytest.mark.parametrize("kind", ["http", "h2"])

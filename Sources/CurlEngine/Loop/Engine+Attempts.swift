@@ -82,8 +82,18 @@ extension Engine {
             guard decision.isRetry else { return refuseReplay(call, transfer, at: time ?? now) }
             result = .replay
         }
+        if result == .part, !mayContinue(call, transfer) { result = .exception(.receive) }
         note(call, transfer, result, code: code, at: time ?? now)
         perform(call.machine.attemptEnded(result), call)
+    }
+
+    /// Whether the rest of a download whose server sends it in parts may be asked for (W7). False: the body broke off.
+    private func mayContinue(_ call: Call, _ transfer: Transfer) -> Bool {
+        var loop = call.retryLoop
+        guard let decision = loop.countPart(), budget?.take() != false else { return false }
+        call.retryLoop = loop
+        transfer.decision = decision
+        return true
     }
 
     /// The token has expired, but the request may not be sent again: the caller gets the response (R3, B14).
@@ -126,7 +136,7 @@ extension Engine {
             return tell(.reconnect, call)
         case .vetoed: cause = .receive
         case .exception(let reason): cause = reason
-        case .response, .replay, .local: break
+        case .response, .replay, .part, .local: break
         }
         call.forgetResponse()
         if cause != .none { call.exceptions += 1 }
@@ -139,13 +149,15 @@ extension Engine {
         }
         record.curlCode = code
         call.records.append(record)
-        if cause != .none, transfer.place == .sink, let sink = call.sink { call.download?.brokeOff(at: sink.length) }
+        if cause != .none || result == .part, transfer.place == .sink, let sink = call.sink {
+            call.download?.ended(at: sink.length)
+        }
         makeOutcome(call, transfer, cause: cause)
         call.reconnects = 0
-        guard result == .replay else { return }
+        guard result == .replay || result == .part else { return }
         call.records[call.records.count - 1].decision = transfer.decision
         tell(.attemptEnded, call, call.records.last)
-        call.keepResponse()
+        if result == .replay { call.keepResponse() }
     }
 
     /// The attempt's outcome, for the strategy to see.

@@ -16,8 +16,12 @@ func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.Attem
     case CURLE_OK:
         // libcurl takes the end of the connection for the end of the head.
         if transfer.isReadingHead { return .exception(transfer.status > 0 ? .receive : .protocol) }
-        if transfer.isShortOfFile || transfer.isAnswerShort || transfer.isCodingShort { return .exception(.receive) }
-        return .response
+        if transfer.isAnswerShort || transfer.isCodingShort { return .exception(.receive) }
+        switch transfer.downloadEnd {
+        case .whole: return .response
+        case .part: return .part
+        case .wrongLength: return .exception(.receive)
+        }
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
         return .exception(.resolve)
     case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY, CURLE_OPERATION_TIMEDOUT,

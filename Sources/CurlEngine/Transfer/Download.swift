@@ -12,6 +12,8 @@ struct Download {
     private(set) var offset: Int64 = 0
     /// How long the whole file is; nil: the server has not said.
     private var wholeLength: Int64?
+    /// Where the part that comes at present ends, as its head says; nil: it is not a part.
+    private var partEnd: Int64?
 
     struct Range {
         let offset: Int64
@@ -45,17 +47,20 @@ struct Download {
 
     /// Looks at the head of a 2xx response, whose body has `length` bytes, if its head says so.
     mutating func received(status: Int32, _ headers: HeaderList, length: Int64?) -> Answer {
+        partEnd = nil
         let isCoded = headers.firstValue(of: "Content-Encoding") != nil
         if range != nil, status == 206, !isCoded {
             guard let value = headers.firstValue(of: "Content-Range"), let part = ContentRange(value),
                 part.start == offset
             else { return .wrong }
-            // A part that ends too early may well be what the server meant, but the file would not be whole.
-            let length = wholeLength ?? part.wholeLength ?? part.end
-            guard part.end == length, (part.wholeLength ?? length) == length else { return .wrong }
+            // It may be shorter than what was asked for (W7), but then it must be known where the file ends.
+            guard let length = wholeLength ?? part.wholeLength, part.end <= length,
+                (part.wholeLength ?? length) == length
+            else { return .wrong }
             // A server that does not know If-Range, and whose file has changed.
             if let etag, let other = headers.firstValue(of: "ETag"), !shim_is_equal(etag, other) { return .wrong }
             wholeLength = length
+            partEnd = part.end
             return .rest
         }
         guard status != 206 else { return .wrong }  // Nobody has asked for a part.
@@ -69,15 +74,26 @@ struct Download {
         return .whole
     }
 
-    /// The rest has ended, as the server sees it: whether the file, with so many bytes, is whole.
-    func isWhole(at length: Int64) -> Bool {
-        guard range != nil, let wholeLength else { return true }
-        return length == wholeLength
+    /// What a body that has ended, as the server sees it, has brought.
+    enum End {
+        case whole
+        /// All of a part that ends before the file does (W7).
+        case part
+        /// Fewer bytes than its head says, or more.
+        case wrongLength
     }
 
-    /// An attempt broke off when so many bytes were in the file. If there is no rest to ask for, it begins anew.
-    mutating func brokeOff(at length: Int64) {
-        offset = etag == nil || length >= wholeLength ?? .max ? 0 : length
+    /// With so many bytes in the file.
+    func end(at length: Int64) -> End {
+        guard range != nil, let partEnd else { return .whole }
+        guard length == partEnd else { return .wrongLength }
+        return length == wholeLength ? .whole : .part
+    }
+
+    /// An attempt ended when so many bytes were in the file, which is not whole. If there is no rest to ask for, or more
+    /// came than was said, it begins anew.
+    mutating func ended(at length: Int64) {
+        offset = etag == nil || length >= wholeLength ?? .max || length > partEnd ?? .max ? 0 : length
     }
 
     /// The file begins anew.
@@ -86,6 +102,7 @@ struct Download {
         etag = nil
         offset = 0
         wholeLength = nil
+        partEnd = nil
     }
 }
 

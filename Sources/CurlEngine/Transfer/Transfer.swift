@@ -79,10 +79,10 @@ final class Transfer {
     private let isCompressed: Bool
     /// Unpacks the body; nil: it comes as it is.
     private(set) var decoder: OpaquePointer?
-    /// The rest of a download has come, and the file is not as long as the server said that it is.
-    var isShortOfFile: Bool {
-        guard place == .sink, let sink = call.sink, let download = call.download else { return false }
-        return !download.isWhole(at: sink.length)
+    /// What has come of a download, now that its body has ended.
+    var downloadEnd: Download.End {
+        guard place == .sink, let sink = call.sink, let download = call.download else { return .whole }
+        return download.end(at: sink.length)
     }
     private var isDiscarded = false
     /// The final response has begun while the request was still being sent.

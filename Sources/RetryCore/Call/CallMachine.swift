@@ -87,6 +87,8 @@ public struct CallMachine {
         case redirect
         /// The access token was rejected, and the request is to be sent with another one, at once (R1).
         case replay
+        /// A part of what was asked for (W7); the rest is asked for at once.
+        case part
         case exception(NetworkExceptionCause)
         /// libcurl wanted to send the request again, on a new connection, and was not let. `isSafe`: the method is
         /// idempotent, or nothing was sent.
@@ -110,6 +112,8 @@ public struct CallMachine {
             return .sendAgain(fresh: true)
         case .replay:
             isReplay = true
+            return attempt(fresh: false)
+        case .part:
             return attempt(fresh: false)
         case .exception(let cause):
             isLastAnException = true

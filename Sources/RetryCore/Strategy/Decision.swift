@@ -65,4 +65,5 @@ public enum Reason: Int32, CaseIterable {
     case sinkCannotRestart = 16
     case tokenExpired = 17
     case retryBudgetSpent = 18
+    case partialContent = 20
 }

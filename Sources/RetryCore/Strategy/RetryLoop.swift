@@ -74,6 +74,16 @@ public struct RetryLoop {
             attemptNumber: attempts, exceptionNumber: 0, retryAfter: .absent)
     }
 
+    /// The next attempt has brought a part of what it asked for, which is progress, and so no outcome for the strategy. The
+    /// rest is asked for at once (W7); that takes one of the strategy's retries (B5). Nil, and not counted: there is none
+    /// left.
+    public mutating func countPart() -> Decision? {
+        guard attempts < strategy.retryBound ?? .max, attempts + 1 < limits.maxTotalAttempts else { return nil }
+        attempts += 1
+        return Decision(
+            action: .retry, reason: .partialContent, attemptNumber: attempts, exceptionNumber: 0, retryAfter: .absent)
+    }
+
     /// Why there may be no retry, whatever the strategy says.
     ///
     /// `attempts - 1` retries have been made. For responses, the strategy's own limit is never above this bound.
