@@ -59,10 +59,12 @@ import Testing
     }
 
     @Test(
-        "R2, F79: other codes, longer bodies and what is no JSON reach the caller at once",
+        "R2, F79, F109: other codes, one said twice, longer bodies and what is not JSON reach the caller at once",
         arguments: [
             "{\"code\": \"token_invalid\"}", "{\"code\": \"TOKEN_EXPIRED\"}", "{\"code\":\"token_expired\"", "[]", "",
             "{\"error\": {\"code\": \"token_expired\"}}",
+            "{\"code\": \"token_expired\", \"code\": \"token_expired\"}",
+            "{\"code\": \"no\", \"c\\u006fde\": \"token_expired\"}",
             "{\"code\": \"token_expired\", \"x\": \"" + String(repeating: "y", count: 66_000) + "\"}",
         ])
     func otherBodies(body: String) throws {

@@ -20,6 +20,7 @@ import Testing
                 return "string " + String(decoding: bytes, as: UTF8.self)
             case .number(let number): return "number \(number)"
             case .other: return "other"
+            case .repeated: return "repeated"
             case nil: return nil
             }
         }
@@ -35,8 +36,14 @@ import Testing
         #expect(member("a", of: "{}") == nil)
     }
 
-    @Test("of two members of the same name the last one counts, also if it is written with escapes") func twice() {
-        #expect(member("ab", of: #"{"ab":1,"\u0061b":"x"}"#) == "string x")
+    @Test("F109: a name that stands there twice has no value, also if it is written with escapes") func twice() {
+        for text in [
+            #"{"ab":1,"ab":1}"#, #"{"ab":1,"\u0061b":"x"}"#, #"{"\u0061\u0062":"x","ab":"x","c":1}"#,
+            #"{"ab":null,"ab":1}"#, #"{"ab":1,"ab":2,"ab":3}"#,
+        ] {
+            #expect(member("ab", of: text) == "repeated", "\(text)")
+        }
+        #expect(member("a", of: #"{"a":1,"b":{"a":2},"c":[{"a":3}]}"#) == "number 1.0")
         #expect(member("ab", of: #"{"ab":1,"abc":2,"a":3}"#) == "number 1.0")
     }
 
@@ -143,6 +150,19 @@ import Testing
         #expect(answer(201, #"{"access_token":"a","expires_in":"3600","refresh_token":"r"}"#) == "a 3600.0 r")
         #expect(answer(200, #"{"access_token":"a","token":"b","expires_in":" 60.5 "}"#) == "a 60.5 none")
         #expect(answer(200, #"{"access_token":"a","expires_in":3600.0}"#) == "a 3600.0 none")
+    }
+
+    @Test("F109, T12: an answer that says something twice is a failure") func repeated() {
+        for member in [
+            #""access_token":"a""#, #""access\u005ftoken":"a""#, #""expires_in":3600"#, #""refresh_token":"r""#,
+        ] {
+            let body = #"{"access_token":"a","expires_in":60,"refresh_token":"q",\#(member)}"#
+            #expect(answer(200, body) == "the answer has a name twice", "\(body)")
+        }
+        #expect(answer(200, #"{"token":"a","token":"b","expires_in":60}"#) == "the answer has a name twice")
+        #expect(answer(200, #"{"token":"a","expiresIn":60,"expiresIn":60}"#) == "the answer has a name twice")
+        #expect(answer(200, #"{"token":"a","expiresIn":60,"scope":"x","scope":"y"}"#) == "a 60.0 none")
+        #expect(answer(400, #"{"error":"a","error":"b"}"#) == "status 400")
     }
 
     @Test("T12, F73: what is missing or no number is for T6 to judge") func missing() {

@@ -91,6 +91,18 @@ def test_r1_a_token_that_has_expired_is_replayed(server: FaultServer) -> None:
     assert authorizations(server, id) == ["Bearer t1", "Bearer t2"]
 
 
+@pytest.mark.parametrize(
+    "body", ['{"code":"token_expired","code":"token_expired"}', '{"code":"other","cod\\u0065":"token_expired"}']
+)
+def test_f109_a_401_that_says_its_code_twice_is_the_caller_s(server: FaultServer, body: str) -> None:
+    """F109, R1. Given two members of that name, then the 401 comes untouched, and no other token is got."""
+    provider, id = Provider(), server.new_id()
+    url = server.url("/seq/401,200", {"401.body": body, "id": id})
+    with TokenSource(provider) as source, Client(preset=Preset.JANUARY, token_source=source) as client:
+        response = client.post(url, data="x")
+    assert (response.status, response.text, provider.calls) == (401, body, 1)
+
+
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_r1_replay_codes_of_one_s_own(server: FaultServer, method: str) -> None:
     """With no retry strategy: the codes that were given are replayed, and no others; case matters."""

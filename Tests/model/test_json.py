@@ -114,15 +114,19 @@ def depth(value: Any) -> int:
     return 1 + max((depth(inner) for _, inner in value.pairs), default=0) if isinstance(value, Pairs) else 0
 
 
+#: In place of a value: several members have the name (F109).
+REPEATED = object()
+
+
 class Pairs:
-    """An object with all its members, those too that another one of the same name stands behind."""
+    """An object with all its members, also where several have the same name."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         self.pairs = pairs
 
 
 def read(document: bytes) -> dict[str, Any] | None:
-    """The members as Python reads them; None if it is no object, or beyond the reader's limits."""
+    """The members as Python reads them, or REPEATED; None if it is no object, or beyond the reader's limits."""
     if len(document) > 65536:
         return None
     try:
@@ -131,7 +135,11 @@ def read(document: bytes) -> dict[str, Any] | None:
         return None
     if not isinstance(value, Pairs) or not is_whole(value) or depth(value) > MOST_DEEP + 1:
         return None
-    return {name: member for name, member in value.pairs if name in NAMES}
+    members: dict[str, Any] = {}
+    for name, member in value.pairs:
+        if name in NAMES:
+            members[name] = REPEATED if name in members else member
+    return members
 
 
 def agrees(answer: str, expected: dict[str, Any] | None) -> bool:
@@ -148,6 +156,8 @@ def agrees(answer: str, expected: dict[str, Any] | None) -> bool:
 
 def is_member(shown: str, expected: Any) -> bool:
     kind, _, value = shown.partition(":")
+    if expected is REPEATED:
+        return kind == "repeated"
     if isinstance(expected, str):
         return kind == "string" and bytes.fromhex(value).decode() == expected
     if isinstance(expected, bool) or not isinstance(expected, (int, float)):

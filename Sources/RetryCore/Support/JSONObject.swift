@@ -1,6 +1,6 @@
 /// A JSON document that is an object: its members that are strings or numbers, and nothing of the rest (T12, R1).
 ///
-/// Of two members of the same name the last one counts.
+/// A name that stands there twice has no value: one reader would take the first one, another the last (RFC 8259, 4).
 public struct JSONObject {
     /// Bytes; a larger document is none.
     public static let maximumSize = 65_536
@@ -12,6 +12,8 @@ public struct JSONObject {
         case number(Double)
         /// true, false, null, an array or an object.
         case other
+        /// Several members have this name.
+        case repeated
     }
 
     /// Borrows the bytes; nil if they are no well-formed object, or too large, or nested too deeply.
@@ -31,6 +33,10 @@ public struct JSONObject {
         var found: Value?
         forEachMember { key, value in
             guard key.equals(name) else { return }
+            guard found == nil else {
+                found = .repeated
+                return
+            }
             switch value {
             case .string(let range): found = .string(JSONString(UnsafeRawBufferPointer(rebasing: bytes[range])))
             case .number(let range): found = .number(number(range))

@@ -22,6 +22,11 @@ public enum TokenEndpointAnswer {
             self = .failure(.failed(Self.text(status, object)), isRetryable: false)
             return
         }
+        for name: StaticString in ["access_token", "token", "expires_in", "expiresIn", "refresh_token"] {
+            guard case .repeated = object.member(name) else { continue }
+            self = .failure(.failed(Self.text("the answer has a name twice")), isRetryable: false)
+            return
+        }
         self = .token(
             Self.string(object.member("access_token") ?? object.member("token")),
             life: Self.seconds(object.member("expires_in") ?? object.member("expiresIn")),
@@ -48,7 +53,7 @@ public enum TokenEndpointAnswer {
                 guard let start = bytes.baseAddress else { return .nan }
                 return DecimalNumber.parse(ByteCursor(start: start, count: count).trimmed()) ?? .nan
             }
-        case .other, nil: return .nan
+        case .other, .repeated, nil: return .nan
         }
     }
 

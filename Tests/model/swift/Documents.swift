@@ -14,6 +14,7 @@ func readDocument(_ command: Command) -> String {
                 return "\(name)=string:\(hexadecimal)"
             case .number(let number): return "\(name)=number:\(shown(number))"
             case .other: return "\(name)=other"
+            case .repeated: return "\(name)=repeated"
             case nil: return nil
             }
         }

@@ -186,9 +186,13 @@ def test_f73_answers_that_are_tokens(endpoint: Endpoint, answer: Any) -> None:
         (b'{"a":' + b"[" * 50_000, ClientTokenProviderFailedError, "no JSON object"),
         (b"<html>secret</html>", ClientTokenProviderFailedError, "no JSON object"),
         (b"", ClientTokenProviderFailedError, "no JSON object"),
+        (b'{"access_token":"a","access_token":"b","expires_in":60}', ClientTokenProviderFailedError, "a name twice"),
+        (b'{"access_token":"a","acces\\u0073_token":"b","expires_in":60}', ClientTokenProviderFailedError, "twice"),
+        (b'{"access_token":"a","expires_in":60,"expires_in":60}', ClientTokenProviderFailedError, "a name twice"),
     ],
 )
 def test_f73_answers_that_are_none(endpoint: Endpoint, answer: Any, error: type[Exception], detail: str) -> None:
+    """F73, F109, T12."""
     endpoint.answers = [(200, answer)]
     with source_of(endpoint) as source:
         with pytest.raises(error, match=detail) as raised:
