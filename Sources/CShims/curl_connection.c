@@ -62,7 +62,8 @@ static int selected_protocol(const void *ssl) {
 /* --- Which connection it is --- */
 
 static uint64_t hash(uint64_t state, const void *bytes, size_t length) {
-  for (size_t i = 0; i < length; i++) state = (state ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
+  for (size_t i = 0; i < length; i++)
+    state = (state ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
   return state;
 }
 
@@ -101,7 +102,8 @@ int shim_socket_local_port(int socket) {
 bool shim_socket_is_quiet(int socket) {
   char byte;
   ssize_t count;
-  do count = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  do
+    count = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   while (count < 0 && errno == EINTR);
   return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }

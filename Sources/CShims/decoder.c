@@ -69,7 +69,7 @@ static bool has_zstd(void) {
 }
 
 const char *shim_decoder_codings(void) {
-  static const char *const codings[] = {NULL,       "gzip, deflate",       "br",       "gzip, deflate, br",
+  static const char *const codings[] = {NULL,   "gzip, deflate",       "br",       "gzip, deflate, br",
                                         "zstd", "gzip, deflate, zstd", "br, zstd", "gzip, deflate, br, zstd"};
   return codings[has_zlib() + 2 * has_brotli() + 4 * has_zstd()];
 }
@@ -82,9 +82,9 @@ typedef enum coding { CODING_GZIP, CODING_DEFLATE, CODING_BROTLI, CODING_ZSTD, C
 typedef struct layer {
   coding coding;
   bool is_set_up;
-  bool is_at_end;  /* of a stream */
-  bool has_more;   /* there may be output without input */
-  bool has_first;  /* of DEFLATE: one byte is here, and two are needed to know the format */
+  bool is_at_end; /* of a stream */
+  bool has_more;  /* there may be output without input */
+  bool has_first; /* of DEFLATE: one byte is here, and two are needed to know the format */
   unsigned char first;
   struct layer *source; /* whose output this one unpacks; NULL: what is fed */
   const unsigned char *input;

@@ -106,14 +106,14 @@ def test_f84_over_http_2(server: FaultServer, coding: str) -> None:
 
 @pytest.mark.parametrize("coding", CODINGS)
 def test_w4_each_byte_of_a_stream_is_missed(coding: str) -> None:
-    """W4. Given all that comes before some byte of a stream, its checksum included: only the whole stream is a success."""
+    """W4. Given what comes before each byte of a stream, checksum included: only the whole stream is a success."""
     header, body = packed(coding, b"What is here is short, short, short.")
-    with RawServer(*(framed(body[:length], "chunked", header) for length in range(len(body) + 1))) as server:
-        with Client(once(), compression=True) as client:
-            for _ in range(len(body)):
-                with pytest.raises(ReceiveError):
-                    client.get(server.url)
-            assert client.get(server.url).content == b"What is here is short, short, short."
+    answers = [framed(body[:length], "chunked", header) for length in range(len(body) + 1)]
+    with RawServer(*answers) as server, Client(once(), compression=True) as client:
+        for _ in range(len(body)):
+            with pytest.raises(ReceiveError):
+                client.get(server.url)
+        assert client.get(server.url).content == b"What is here is short, short, short."
 
 
 def test_w4_the_body_of_an_error_breaks_off_too() -> None:

@@ -14,9 +14,9 @@ const char *shim_decoder_codings(void);
 typedef struct shim_decoder shim_decoder;
 
 enum {
-  SHIM_DECODED,         /* there is a piece */
-  SHIM_DECODER_HUNGRY,  /* all that was fed has been unpacked */
-  SHIM_DECODER_BAD,     /* the bytes are not what the coding's name says, or the name is unknown */
+  SHIM_DECODED,        /* there is a piece */
+  SHIM_DECODER_HUNGRY, /* all that was fed has been unpacked */
+  SHIM_DECODER_BAD,    /* the bytes are not what the coding's name says, or the name is unknown */
   SHIM_DECODER_NO_MEMORY
 };
 
