@@ -325,7 +325,8 @@ typedef struct boxretry_sink {
   /* Takes `length` bytes, 1 or more, and writes BOXRETRY_WRITE_… to *answer. */
   void (*write)(void *context, boxretry_call *call, const void *data, size_t length, int32_t *answer);
   /* Forgets what was written, and writes 1 to *done, which is preset to 0. NULL: a delivery that broke off is not
-     retried (sink_cannot_restart). */
+     retried (sink_cannot_restart). Also called when the call ends in a response that is not for the sink, such as a
+     404, and a delivery before it broke off. */
   void (*restart)(void *context, int32_t *done);
   void (*context_free)(void *context); /* once, when the call has no more use for it; NULL: nothing to do */
   void *context;                       /* yours */

@@ -50,6 +50,40 @@ import Testing
         #expect(sink.log == ["write ha", "close"])
     }
 
+    @Test("F108, B15: a sink keeps nothing of a delivery that broke off if the call ends in another response")
+    func discarded() throws {
+        for (begun, isTold) in [(brokenOff, false), (brokenOff, true), (brokenOffEarly, true)] {
+            let sink = Recorder()
+            let result = try Scene(begun, .status(503), .status(404, body: "gone")).perform(
+                sink: sink.make(isTold: isTold))
+            #expect(result.ending == .response && result.status == 404 && result.bodyText == "gone")
+            #expect(result.sinkLength == 0)
+            #expect(sink.log.suffix(2) == ["restart", "close"])
+            #expect(sink.log.filter { $0 == "restart" }.count == 1)
+        }
+    }
+
+    @Test("F108, B15: a file sink leaves neither a file nor its beginnings", arguments: [false, true])
+    func discardedFile(isResumable: Bool) throws {
+        try TemporaryFile.with { file in
+            let begun = Script(events: [
+                (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("ETag: \"a\"\r\n")), (0, .head("\r\n")), (0, .body("ha")),
+                (0, .end(.exception(.receive))),
+            ])
+            let scene = try Scene(begun, .status(404))
+            let result = try scene.perform(sink: file.sink(isResumable: isResumable))
+            #expect(result.status == 404 && result.sinkLength == 0)
+            #expect(file.siblings.isEmpty)
+        }
+    }
+
+    @Test("B2, F108: a sink that cannot forget what it has ends the call") func cannotDiscard() throws {
+        let sink = Recorder()
+        sink.canRestart = false
+        let result = try Scene(brokenOff, .status(404)).perform(sink: sink.make())
+        #expect(result.ending == .local(.sink))
+    }
+
     @Test("B15: what broke off before its first byte is no delivery") func nothingDelivered() throws {
         let sink = Recorder()
         let scene = try Scene(brokenOffEarly, .status(200, body: "whole"))
@@ -253,6 +287,12 @@ struct TemporaryFile {
         try #require(path.withCString { FileSink.make(path: $0, isResumable: isResumable) })
     }
 
+    /// The names in its folder.
+    var siblings: [String] {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        return (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? ["?"]
+    }
+
     /// Nil: there is no such file.
     var content: String? { try? String(contentsOfFile: path, encoding: .utf8) }
 }
@@ -262,6 +302,9 @@ final class Recorder {
     var log: [String] = []
     /// What it answers to each piece; then that it has taken it.
     var answers: [BodySink.WriteResult] = []
+
+    /// Whether its restart succeeds.
+    var canRestart = true
 
     /// Whether it takes a delivery that it is told of.
     var canBegin = true
@@ -276,7 +319,7 @@ final class Recorder {
             restart: canRestart
                 ? {
                     self.log.append("restart")
-                    return true
+                    return self.canRestart
                 } : nil,
             begin: isTold
                 ? { _, head in

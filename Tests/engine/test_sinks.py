@@ -52,6 +52,48 @@ class Collects:
         self.restarts += 1
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("resume", [False, True])
+def test_f108_nothing_is_kept_of_a_delivery_that_broke_off_if_the_retry_ends_in_404(
+    server: FaultServer, client: Client, tmp_path: Path, kind: str, resume: bool
+) -> None:
+    """F108, B15. Given 1,000 bytes and then a 404: a sink's restart is called, and a file sink leaves nothing."""
+    parameters: dict[str, Any] = {"size": 3_000, "h": 'ETag:"a"'}
+    sink = Collects()
+    url = server.url("/seq/close:1000,404", parameters, id=server.new_id(), kind=kind)
+    response = client.get(url, sink=sink)
+    assert (response.status, response.sink_length, len(response.attempts)) == (404, 0, 2)
+    assert (bytes(sink.content), sink.restarts) == (b"", 1)
+    url = server.url("/seq/close:1000,404", parameters, id=server.new_id(), kind=kind)
+    response = client.get(url, to_file=tmp_path / "out", resume=resume)
+    assert (response.status, response.sink_length, len(response.attempts)) == (404, 0, 2)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_f108_a_function_has_no_404_after_a_delivery_that_broke_off(
+    server: FaultServer, client: Client, kind: str
+) -> None:
+    """F108, B15. Given a sink without restart, there is no retry, not even by a strategy that always wants one."""
+    for strategy in (None, Always()):
+        received: list[bytes] = []
+        url = server.url("/seq/close:1000,404", {"size": 3_000}, id=server.new_id(), kind=kind)
+        with pytest.raises(NetworkError) as raised:
+            client.get(url, sink=received.append, strategy=strategy)
+        assert [attempt.reason for attempt in raised.value.attempts] == [Reason.SINK_CANNOT_RESTART]
+        assert b"".join(received) == pattern(1_000)
+
+
+class Always(CustomRetryStrategy):
+    """Retries whatever is not a 2xx."""
+
+    def should_retry(self, outcome: Outcome, attempt_number: int) -> bool:
+        return not 200 <= outcome.status < 300
+
+    def retry_after(self, outcome: Outcome, attempt_number: int) -> float:
+        return 0
+
+
 class Later(CustomRetryStrategy):
     """Retries what is not 200, and one 200 too: the first."""
 

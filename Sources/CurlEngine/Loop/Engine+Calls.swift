@@ -160,12 +160,15 @@ extension Engine {
         for waiter in closed { waiter.tell() }
     }
 
-    /// The bodies are done with. A sink whose body is whole keeps it; if it cannot, that is how the call ends.
+    /// The bodies are done with. A sink whose body is whole keeps it, and one that has a part of an earlier response keeps
+    /// nothing; if it cannot, that is how the call ends.
     private func closeBodies(_ call: Call, _ ending: CallMachine.Ending) -> CallMachine.Ending {
         var ending = ending
         if let transfer = call.transfer { detach(transfer) }
         if let sink = call.sink {
-            if ending == .response, call.transfer?.place == .sink, !sink.finish() { ending = .local(.sink) }
+            if ending == .response, !(call.transfer?.place == .sink ? sink.finish() : sink.discard()) {
+                ending = .local(.sink)
+            }
             sink.close()
         }
         call.request.source?.close()

@@ -29,6 +29,9 @@ public class BodySink {
     /// The body is whole. False: it could not be kept.
     func finish() -> Bool { true }
 
+    /// The response that the call ended with is not for it, so that it forgets what it has of one before. False: it cannot.
+    func discard() -> Bool { true }
+
     /// The call is over. What has not been finished goes.
     func close() {}
 }
@@ -113,13 +116,18 @@ public final class CallbackSink: BodySink {
     override var canRestart: Bool { onRestart != nil }
 
     override func start(_ call: Call, _ head: DeliveredHead) -> Bool {
-        if hasBegun {
-            guard let onRestart, onRestart() else { return hasFailed("restart") }
-            length = 0
-        }
+        guard discard() else { return false }
         guard let onBegin else { return true }
         isAnnounced = true
         return onBegin(call, head) || hasFailed("begin")
+    }
+
+    override func discard() -> Bool {
+        guard hasBegun else { return true }
+        guard let onRestart, onRestart() else { return hasFailed("restart") }
+        length = 0
+        isAnnounced = false
+        return true
     }
 
     override func write(_ call: Call, _ data: UnsafePointer<CChar>, _ count: Int) -> WriteResult {
