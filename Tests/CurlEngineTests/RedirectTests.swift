@@ -69,10 +69,15 @@ import Testing
         #expect(scene.transport.headerLines[1].filter { !$0.hasPrefix("Expect") } == expected)
     }
 
-    @Test("a body that cannot be sent again is not redirected") func oneShot() throws {
+    @Test("F107, R3: a redirect that wants a body again that is gone is the response, and no success") func oneShot()
+        throws
+    {
         let source = CallbackSource(length: -1, read: { _, _, _ in .bytes(3) }, rewind: nil, close: {})
         let scene = try Scene(.status(307, "Location: /b"), .status(200))
         scene.transport.readsBodies = true
-        #expect(try scene.perform(method: "PUT", source: source).status == 307)
+        let result = try scene.perform(method: "PUT", source: source)
+        #expect(result.ending == .response && result.status == 307)
+        #expect(result.records.map { $0.decision?.action } == [.stop])
+        #expect(result.records.map { $0.decision?.reason } == [.notReplayable])
     }
 }

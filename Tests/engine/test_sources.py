@@ -21,6 +21,7 @@ from boxretry import (
     Client,
     CustomRetryStrategy,
     DeadlineError,
+    HTTPStatusError,
     InvalidArgumentError,
     NetworkError,
     Outcome,
@@ -340,10 +341,16 @@ def test_r3_a_stream_of_which_nothing_was_read_is_sent_again(server: FaultServer
 def test_r3_a_redirect_that_wants_the_body_again_is_the_response(
     server: FaultServer, client: Client, kind: str
 ) -> None:
-    """Given 307 and a one-shot body; a 303, which wants no body, is followed."""
-    id = server.new_id()
-    response = client.put(server.url("/seq/307", id=id, kind=kind), data=in_pieces())
-    assert (response.status, response.redirects, len(server.seen(id))) == (307, [], 1)
+    """F107, R3. Given 307 or 308 and a one-shot body: not a success. A 303, which wants no body, is followed."""
+    for status in (307, 308):
+        id = server.new_id()
+        response = client.put(server.url(f"/seq/{status}", id=id, kind=kind), data=in_pieces())
+        assert (response.status, response.redirects, len(server.seen(id))) == (status, [], 1)
+        (attempt,) = response.attempts
+        assert (attempt.reason, attempt.retry, response.ok) == (Reason.NOT_REPLAYABLE, False, False)
+        with pytest.raises(HTTPStatusError) as raised:
+            response.raise_for_status()
+        assert raised.value.response is response
     response = client.put(server.url("/seq/303,200", id=server.new_id(), kind=kind), data=in_pieces())
     assert (response.status, len(response.redirects)) == (200, 1)
 

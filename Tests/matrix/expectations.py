@@ -149,7 +149,7 @@ def redirects_without_end() -> Cell:
 
 def redirects_with_the_body_without_end() -> Cell:
     """B2. As above; but a stream that was read cannot be sent again (R3): the redirect is the response (B10)."""
-    return _unless_one_shot("local failure after 20 redirects → too_many_redirects", "307 → 307 (success)")
+    return _unless_one_shot("local failure after 20 redirects → too_many_redirects", _once_only(307))
 
 
 def one_redirect() -> Cell:
@@ -158,8 +158,8 @@ def one_redirect() -> Cell:
 
 
 def one_redirect_with_the_body() -> Cell:
-    """B10, R3. 307 wants the same body again, which a stream that was read cannot give."""
-    return _unless_one_shot("200 after 1 redirect → 200 (success)", "307 → 307 (success)")
+    """B10, R3. 307 wants the same body again, which a stream that was read cannot give: not a success."""
+    return _unless_one_shot("200 after 1 redirect → 200 (success)", _once_only(307))
 
 
 def redirect_to_a_retried_status() -> Cell:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from fault_server import FaultServer, pattern
-from fetch_program import AT_ONCE, attempts_of, fetch, fetch_json
+from fetch_program import AT_ONCE, attempts_of, fetch, fetch_json, fetch_with_stdin, json_line
 from tool_program import TOOL, run_tool
 
 F_SETPIPE_SZ = 1031  # fcntl has no name for it before Python 3.10
@@ -245,3 +245,15 @@ def test_a_body_that_cannot_be_is_refused_in_one_line(server: FaultServer, argum
     assert message in run.errors and run.errors.count("\n") == 1
     assert run.errors.endswith("(try 'boxretry fetch --help')\n")
     assert server.seen(mine) == []
+
+
+@pytest.mark.parametrize("status", [307, 308])
+def test_f107_a_redirect_that_wants_stdin_again_is_not_a_success(server: FaultServer, status: int) -> None:
+    """F107, R3. Given `echo x | boxretry fetch -T - URL`, then the exit status is not 0, and the redirect is shown."""
+    mine = server.new_id()
+    run = fetch_with_stdin(b"x\n", "--json", "-T", "-", server.url(f"/seq/{status}", id=mine))
+    answer = json_line(run.output)
+    assert (run.exit_code, answer["status"]) == (4, status)
+    assert [attempt["reason"] for attempt in answer["attempts"]] == ["not_replayable"]
+    assert "cannot be sent again" in run.errors
+    assert len(server.seen(mine)) == 1

@@ -73,13 +73,20 @@ extension Engine {
         transfer.tellLastProgress()
         call.request.source?.rest()
         var result = call.keepHead(transfer) ? result : .local(.outOfMemory)
-        if result == .response { result = followed(call, transfer) }
+        if result == .response {
+            switch followed(call, transfer) {
+            case .ended(let ended): result = ended
+            case .notReplayable:
+                transfer.decision = call.retryLoop.countRejection(isReplayable: false)
+                return endUnfollowed(call, transfer, at: time ?? now)
+            }
+        }
         if result == .response, isExpiry(call, transfer) {
             dropToken(call)
             call.auth?.hasReplayed = true
             let decision = call.retryLoop.countRejection(isReplayable: call.bodyCanBeSentAgain)
             transfer.decision = decision
-            guard decision.isRetry else { return refuseReplay(call, transfer, at: time ?? now) }
+            guard decision.isRetry else { return endUnfollowed(call, transfer, at: time ?? now) }
             result = .replay
         }
         if result == .part, !mayContinue(call, transfer) { result = .exception(.receive) }
@@ -96,30 +103,36 @@ extension Engine {
         return true
     }
 
-    /// The token has expired, but the request may not be sent again: the caller gets the response (R3, B14).
-    private func refuseReplay(_ call: Call, _ transfer: Transfer, at time: Int64) {
+    /// The response wants the request sent again, at once, but it may not be: the caller gets the response (R3, B14).
+    private func endUnfollowed(_ call: Call, _ transfer: Transfer, at time: Int64) {
         note(call, transfer, .response, code: 0, at: time)
         guard case .decide = call.machine.attemptEnded(.response) else { return }
         decided(call, transfer)
     }
 
+    private enum Followed {
+        case ended(CallMachine.AttemptResult)
+        /// A redirect that wants the body sent again, which cannot be.
+        case notReplayable
+    }
+
     /// What a response is to the call: its answer, or a redirect that is followed. Then the call's target is changed.
-    private func followed(_ call: Call, _ transfer: Transfer) -> CallMachine.AttemptResult {
-        guard Redirect.isRedirect(transfer.status), call.settings.maxRedirects > 0 else { return .response }
-        guard let location = call.received.head.list.firstValue(of: "Location") else { return .response }
+    private func followed(_ call: Call, _ transfer: Transfer) -> Followed {
+        guard Redirect.isRedirect(transfer.status), call.settings.maxRedirects > 0 else { return .ended(.response) }
+        guard let location = call.received.head.list.firstValue(of: "Location") else { return .ended(.response) }
         let target: Target
         switch call.target.followed(status: transfer.status, location: location, from: call.request.target) {
         case .to(let followed): target = followed
-        case .nowhere: return .response
-        case .outOfMemory: return .local(.outOfMemory)
+        case .nowhere: return .ended(.response)
+        case .outOfMemory: return .ended(.local(.outOfMemory))
         }
-        guard !target.hasBody || call.bodyCanBeSentAgain else { return .response }
-        guard call.redirectsInAttempt < call.settings.maxRedirects else { return .local(.tooManyRedirects) }
+        guard !target.hasBody || call.bodyCanBeSentAgain else { return .notReplayable }
+        guard call.redirectsInAttempt < call.settings.maxRedirects else { return .ended(.local(.tooManyRedirects)) }
         call.redirectsInAttempt += 1
         call.redirects.append(
             RedirectRecord(attemptNumber: call.attemptNumber, status: transfer.status, target: target))
         call.target = target
-        return .redirect
+        return .ended(.redirect)
     }
 
     /// Writes down how an attempt ended, and makes the outcome that the strategy sees.

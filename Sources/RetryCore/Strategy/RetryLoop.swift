@@ -62,7 +62,7 @@ public struct RetryLoop {
 
     /// The next attempt has ended in a rejection of its access token, which is no outcome for the strategy: it is replayed,
     /// and counts as an attempt all the same (R1); or it cannot be, since its body is gone (R3), or since there have been
-    /// as many attempts as there may be of any kind (B14).
+    /// as many attempts as there may be of any kind (B14). A redirect that wants a body again that is gone is counted alike.
     public mutating func countRejection(isReplayable: Bool) -> Decision {
         attempts += 1
         var obstacle: Reason?

@@ -18,7 +18,8 @@ enum {
 
 static bool is_success(const fetch_result *result) {
   const int32_t status = boxretry_response_status(result->response);
-  return result->error == BOXRETRY_OK && result->stdout_errno == 0 && status >= 200 && status < 400;
+  return result->error == BOXRETRY_OK && result->stdout_errno == 0 && status >= 200 && status < 400 &&
+         !(status >= 300 && fetch_is_unfollowed(result->response));
 }
 
 static int exit_code_of(const fetch_result *result) {

@@ -83,6 +83,9 @@ int fetch_call(const fetch_query *query, fetch_result *result);
 /** Prints the result as one line of JSON. */
 void fetch_print_json(const fetch_result *result);
 
+/** Whether the response is a redirect that was not followed, since the body of the request cannot be sent again. */
+bool fetch_is_unfollowed(const boxretry_response *response);
+
 /** Prints status and header lines. */
 void fetch_print_head(const boxretry_response *response);
 

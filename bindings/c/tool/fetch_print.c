@@ -15,6 +15,11 @@ static bool last_attempt(const boxretry_response *response, boxretry_attempt *at
   return count > 0 && attempt_at(response, count - 1, attempt);
 }
 
+bool fetch_is_unfollowed(const boxretry_response *response) {
+  boxretry_attempt attempt;
+  return last_attempt(response, &attempt) && attempt.reason == BOXRETRY_REASON_NOT_REPLAYABLE;
+}
+
 /* --- For programs --- */
 
 static void json_name(const char *key, bool is_given, const char *name) {

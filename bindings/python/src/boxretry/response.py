@@ -13,7 +13,7 @@ from ._handle import Handle
 from ._token_calls import Provider
 from .attempt import Attempt, Redirect, attempts_of_call, redirects_of_call
 from .attempt_log import log_attempts, logger, without_secrets
-from .enums import Error
+from .enums import Error, Reason
 from .errors import CLASSES, BoxRetryError, ForkedError, HTTPStatusError, NetworkError, check, exception_of
 from .watched import find_watched
 
@@ -80,8 +80,13 @@ class Response:
 
     @property
     def ok(self) -> bool:
-        """The status is that of a success or a redirect (B10)."""
-        return 200 <= self.status < 400
+        """The status is that of a success or a redirect (B10).
+
+        Not so a redirect that was not followed, since the body of the request cannot be sent again (R3).
+        """
+        if not 200 <= self.status < 400:
+            return False
+        return self.status < 300 or self.attempts[-1].reason is not Reason.NOT_REPLAYABLE
 
     @property
     def content(self) -> bytes:
