@@ -222,6 +222,14 @@ static void set_method(shim_easy *easy, const shim_attempt *attempt, CURLcode *f
   keep_first(failed, failure);
 }
 
+/* libcurl 7.88 refuses another size while a handle still has the buffer of its transfer before: it keeps it where others went
+ * on using the connection (multi_done in lib/multi.c). Either size will do. */
+static void set_buffers(shim_easy *easy, bool large) {
+  if (curl_easy_setopt(easy->curl, CURLOPT_BUFFERSIZE, large ? 131072L : (long)CURL_MAX_WRITE_SIZE) != CURLE_OK) return;
+  easy->is_large = large;
+  curl_easy_setopt(easy->curl, CURLOPT_UPLOAD_BUFFERSIZE, large ? 262144L : 65536L);
+}
+
 CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *transfer) {
   CURLcode failure = CURLE_OK;
   easy->transfer = transfer;
@@ -248,10 +256,7 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
     SET(CURLOPT_XFERINFOFUNCTION, on_progress);
     SET(CURLOPT_XFERINFODATA, easy);
   }
-  if (becomes(&easy->is_large, attempt->large)) {
-    SET(CURLOPT_BUFFERSIZE, attempt->large ? 131072L : (long)CURL_MAX_WRITE_SIZE);
-    SET(CURLOPT_UPLOAD_BUFFERSIZE, attempt->large ? 262144L : 65536L);
-  }
+  if (easy->is_large != attempt->large) set_buffers(easy, attempt->large);
   set_method(easy, attempt, &failure);
   return failure;
 }
