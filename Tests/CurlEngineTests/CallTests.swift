@@ -89,6 +89,20 @@ import Testing
         #expect(result.waits == [2])
     }
 
+    @Test("W1, W3: a connection on which nothing may be sent is followed by a new one at once, and not counted")
+    func notSent() throws {
+        var unusable = Script(events: [(0.5, .end(.notSent))])
+        unusable.sent = false
+        let scene = try Scene(unusable, .status(503), unusable, .status(200))
+        let result = try scene.perform(method: "POST", body: "x")
+        #expect(result.records.map(\.status) == [503, 200])
+        #expect(result.records.map(\.reconnects) == [0, 0])
+        #expect(result.records[0].startedAt == 0)
+        #expect(scene.transport.begun.map(\.fresh) == [false, true, false, true])
+        #expect(scene.transport.begun.prefix(2).map(\.at) == [0, 0.5])
+        #expect(scene.engine.currentStats.attempts == 2)
+    }
+
     @Test("F9, F35, B11: a wait beyond the deadline is not begun") func deadline() throws {
         let atOnce = try Scene(.status(503, "Retry-After: 3600")).perform { $0.deadline = 60_000 }
         #expect(atOnce.ending == .response && atOnce.status == 503 && atOnce.records.count == 1)

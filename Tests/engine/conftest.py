@@ -36,6 +36,12 @@ from fault_server import FaultServer  # noqa: E402
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="run races a hundred times as often, and a file of 1 GiB")
+    parser.addoption("--rounds", type=int, default=100, help="of requests at once, in test_own_answers.py")
+
+
+@pytest.fixture
+def answer_rounds(request: pytest.FixtureRequest) -> int:
+    return int(request.config.getoption("--rounds"))
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from boxretry import Client, ConnectError, InvalidArgumentError, NetworkError, P
 from calls import once, quick, recorded, statuses, waits
 from fault_server import FaultServer
 from raw_server import RawServer
-from tunnel import Tunnel
+from relay import Tunnel
 
 
 def test_proxy_given() -> None:
