@@ -1,7 +1,7 @@
 import CShims
 import RetryCore
 
-/// Attempts that wait for their turn: first come, first served among those of one host.
+/// Attempts that wait for their turn: first come, first served among those of one host; hosts take turns.
 ///
 /// So many run at once, and the others wait here, where it costs nothing. A look-up takes a thread of libcurl's for as
 /// long as its name server likes: only so many are under way at once, for one host and in all, and those that wait for
@@ -9,6 +9,9 @@ import RetryCore
 ///
 /// Of a host that may speak HTTP/2, or not, the first attempt finds out: the others wait until it is connected, but no
 /// longer than a second, so that they can share its connection.
+///
+/// No operation searches the hosts: a table finds one by its origin, and those from which an attempt may begin stand in
+/// a queue.
 struct StartQueue {
     private static let maximumLookupsForOneHost = 8
     private static let longestProbe: Int64 = 1_000_000_000
@@ -16,33 +19,30 @@ struct StartQueue {
     /// Attempts that no limit for one host holds up.
     private var ready = CallLine()
     /// The others, by host.
-    private var hosts: [Host] = []
+    private var hosts = HostTable()
+    /// Hosts from which an attempt may begin: those that need no look-up, and those that do.
+    private var eligible = HostQueue()
+    private var eligibleForLookup = HostQueue()
+    /// Hosts of which an attempt finds out what they speak. It has equally long for each, so the first is due first.
+    private var probed = HostQueue()
     /// Of all lines.
     private var waiting = 0
     private var running = 0
     private var lookups = 0
+    private var maximumForOneHost = Int.max
     /// When attempts that wait for another one's connection need not wait any longer; nil: there are none.
     private(set) var nextRelease: Int64?
-
-    private struct Host {
-        let place: shim_url
-        var line = CallLine()
-        var lookups = 0
-        var running = 0
-        /// Nobody knows whether its connections can be shared.
-        var isUnknown = false
-        /// Until then, the others wait for an attempt that is to find out.
-        var probedUntil: Int64 = 0
-    }
 
     /// `probes`: it is not known whether connections to the call's target can be shared.
     mutating func append(_ call: Call, _ settings: EngineSettings, probes: Bool) {
         waiting += 1
-        call.isCountedByHost = probes || call.target.place.needs_lookup || settings.maxTransfersForOneHost != .max
+        maximumForOneHost = settings.maxTransfersForOneHost
+        call.isCountedByHost = probes || call.target.place.needs_lookup || maximumForOneHost != .max
         guard call.isCountedByHost else { return ready.append(call) }
-        let index = host(of: call.target)
+        let index = hosts.index(for: call.target.place)
         if probes, hosts[index].running == 0, hosts[index].line.isEmpty { hosts[index].isUnknown = true }
         hosts[index].line.append(call)
+        requeue(index)
     }
 
     /// The next attempt that may begin. It counts as running until `ended`.
@@ -54,48 +54,54 @@ struct StartQueue {
             running += 1
             return call
         }
-        for index in hosts.indices where hosts[index].running < settings.maxTransfersForOneHost {
-            guard hosts[index].probedUntil <= now else {
-                if !hosts[index].line.isEmpty { nextRelease = min(nextRelease ?? .max, hosts[index].probedUntil) }
-                continue
-            }
-            let needsLookup = hosts[index].place.needs_lookup
-            let mayLookUp = hosts[index].lookups < Self.maximumLookupsForOneHost && lookups < settings.maxLookups
-            guard !needsLookup || mayLookUp, let call = hosts[index].line.takeFirst() else { continue }
-            if needsLookup {
-                hosts[index].lookups += 1
-                lookups += 1
-            }
-            if hosts[index].isUnknown {
-                hosts[index].isUnknown = false
-                hosts[index].probedUntil = now + Self.longestProbe
-            }
-            hosts[index].running += 1
-            waiting -= 1
-            running += 1
-            return call
+        releaseProbed(now: now)
+        if let index = eligible.first { return begin(index, now: now) }
+        if lookups < settings.maxLookups, let index = eligibleForLookup.first {
+            return begin(index, now: now)
         }
+        if let index = probed.first { nextRelease = hosts[index].probedUntil }
         return nil
+    }
+
+    private mutating func begin(_ index: Int, now: Int64) -> Call? {
+        guard let call = hosts[index].line.takeFirst() else { return nil }
+        if hosts[index].place.needs_lookup {
+            hosts[index].lookups += 1
+            lookups += 1
+        }
+        if hosts[index].isUnknown {
+            hosts[index].isUnknown = false
+            hosts[index].probedUntil = now + Self.longestProbe
+        }
+        hosts[index].running += 1
+        waiting -= 1
+        running += 1
+        dequeue(index)  // It goes behind the others.
+        requeue(index)
+        return call
     }
 
     /// The attempt's look-up is over, or it needed none.
     mutating func opened(_ target: Target) {
-        guard target.place.needs_lookup else { return }
-        let index = host(of: target)
+        guard target.place.needs_lookup, let index = hosts.knownIndex(for: target.place) else { return }
         hosts[index].lookups -= 1
         lookups -= 1
+        requeue(index)
     }
 
     /// An attempt has its connection: what it speaks is known.
     mutating func connected(_ target: Target) {
-        if let index = knownHost(of: target) { hosts[index].probedUntil = 0 }
+        guard let index = hosts.knownIndex(for: target.place) else { return }
+        hosts[index].probedUntil = 0
+        requeue(index)
     }
 
     mutating func ended(_ target: Target, isCounted: Bool) {
         running -= 1
-        guard isCounted, let index = knownHost(of: target) else { return }
+        guard isCounted, let index = hosts.knownIndex(for: target.place) else { return }
         hosts[index].running -= 1
         hosts[index].probedUntil = 0
+        requeue(index)
         forgetIfUnused(index)
     }
 
@@ -105,25 +111,57 @@ struct StartQueue {
     /// The call will not begin any more.
     mutating func remove(_ call: Call) {
         waiting -= 1
-        guard call.isCountedByHost, let index = knownHost(of: call.target) else { return ready.remove(call) }
+        guard call.isCountedByHost, let index = hosts.knownIndex(for: call.target.place) else {
+            return ready.remove(call)
+        }
         hosts[index].line.remove(call)
+        requeue(index)
         forgetIfUnused(index)
     }
 
     private mutating func forgetIfUnused(_ index: Int) {
         guard hosts[index].running == 0, hosts[index].line.isEmpty else { return }
-        hosts.swapAt(index, hosts.count - 1)
-        hosts.removeLast()
+        dequeue(index)
+        hosts.remove(index)
     }
 
-    private func knownHost(of target: Target) -> Int? {
-        for index in hosts.indices where hosts[index].place.origin == target.place.origin { return index }
-        return nil
+    // MARK: - Which queue a host stands in
+
+    private mutating func releaseProbed(now: Int64) {
+        while let index = probed.first, hosts[index].probedUntil <= now {
+            hosts[index].probedUntil = 0
+            requeue(index)
+        }
     }
 
-    private mutating func host(of target: Target) -> Int {
-        if let index = knownHost(of: target) { return index }
-        hosts.append(Host(place: target.place))
-        return hosts.count - 1
+    /// Something has changed for a host: it stands where it belongs, and keeps its place there if it stands there already.
+    private mutating func requeue(_ index: Int) {
+        let wanted = standing(of: index)
+        guard hosts[index].standing != wanted else { return }
+        dequeue(index)
+        switch wanted {
+        case .nowhere: break
+        case .eligible: eligible.append(index, in: &hosts)
+        case .eligibleForLookup: eligibleForLookup.append(index, in: &hosts)
+        case .probed: probed.append(index, in: &hosts)
+        }
+        hosts[index].standing = wanted
+    }
+
+    private mutating func dequeue(_ index: Int) {
+        switch hosts[index].standing {
+        case .nowhere: return
+        case .eligible: eligible.remove(index, in: &hosts)
+        case .eligibleForLookup: eligibleForLookup.remove(index, in: &hosts)
+        case .probed: probed.remove(index, in: &hosts)
+        }
+        hosts[index].standing = .nowhere
+    }
+
+    private func standing(of index: Int) -> WaitingHost.Standing {
+        guard hosts[index].probedUntil == 0 else { return .probed }
+        guard !hosts[index].line.isEmpty, hosts[index].running < maximumForOneHost else { return .nowhere }
+        guard hosts[index].place.needs_lookup else { return .eligible }
+        return hosts[index].lookups < Self.maximumLookupsForOneHost ? .eligibleForLookup : .nowhere
     }
 }
