@@ -410,12 +410,13 @@ typedef struct boxretry_request {
   int32_t authorization; /* BOXRETRY_SWITCH_…; OFF: without an access token. A request that has an Authorization header
                             of its own never gets one (T13) */
   boxretry_token_source *token_source; /* retained; NULL: the client's */
+  int64_t connect_timeout_ms;          /* as in boxretry_client_options; 0: the client's; BOXRETRY_NO_TIMEOUT: none */
 } boxretry_request;
 
 #define BOXRETRY_REQUEST_INIT                                                                                          \
   {                                                                                                                    \
     sizeof(boxretry_request), NULL, NULL, NULL, 0, NULL, 0, NULL, BOXRETRY_SAFETY_BY_METHOD, 0, NULL, NULL, 0, 0,      \
-        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL                             \
+        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0                          \
   }
 
 /** Does what BOXRETRY_REQUEST_INIT does. `struct_size` is sizeof(boxretry_request). INVALID_ARGUMENT. Any thread. */
@@ -488,6 +489,8 @@ boxretry_error boxretry_request_init(boxretry_request *request, size_t struct_si
   X(BOXRETRY_REASON_TOKEN_EXPIRED, 17, "token_expired",                                                                \
     "the access token has expired: the request is replayed at once with a new one")                                    \
   X(BOXRETRY_REASON_RETRY_BUDGET_SPENT, 18, "retry_budget_spent", "the retry budget is spent")                          \
+  X(BOXRETRY_REASON_PROXY_UNAUTHORIZED, 19, "proxy_unauthorized",                                                      \
+    "the proxy refused the credentials, or requires some (status 407)")                                                \
   X(BOXRETRY_REASON_PARTIAL_CONTENT, 20, "partial_content", "the server sent a part of the file: asking for the rest")
 /* clang-format on */
 
@@ -1289,13 +1292,18 @@ typedef struct boxretry_client_options {
   boxretry_budget
       *budget; /* instead of these two: a budget that is shared with other clients and retry loops. Retained.
                               NULL: none. INVALID_ARGUMENT if budget_capacity is not 0 as well */
+
+  /* Each connection of an attempt must be ready for its request within this time: name look-up, TCP, a proxy's CONNECT and
+     TLS together, or the wait for a connection that another request is making (W5). Passing it is a network exception
+     with the cause CONNECT, whose error detail says "timed out" */
+  int64_t connect_timeout_ms; /* milliseconds, 0 or more; 0 or BOXRETRY_NO_TIMEOUT: only `timeouts` holds */
 } boxretry_client_options;
 
 #define BOXRETRY_CLIENT_OPTIONS_INIT                                                                                   \
   {                                                                                                                    \
     sizeof(boxretry_client_options), NULL, NULL, 0, NULL, NULL, NULL, BOXRETRY_PROXY_ENVIRONMENT, 0, 0, 0, 0, 0, 0,    \
         NULL, NULL, BOXRETRY_PRESET_BOX, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, \
-        NULL, NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL                                                                     \
+        NULL, NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, 0                                                                  \
   }
 
 /** Does what BOXRETRY_CLIENT_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
@@ -1517,12 +1525,14 @@ typedef struct boxretry_attempt {
   double first_byte_ms; /* the first byte of the response */
   int32_t request_sent; /* BOXRETRY_SENT_…: NOTHING or SOME, over all of the attempt's sendings (B12) */
   int32_t reserved_2;   /* 0 */
+  int32_t proxy_status; /* of the proxy's answer to CONNECT, for the last sending; 0: no CONNECT was answered (W6) */
+  int32_t reserved_3;   /* 0 */
 } boxretry_attempt;
 
 #define BOXRETRY_ATTEMPT_INIT                                                                                          \
   {                                                                                                                    \
     sizeof(boxretry_attempt), 0, 0, 0, 0, 0, -1, 0.0, 0, 0, 0.0, 0.0, -1.0, 0, 0, NULL, 0, 0, 0, 0, 0, -1.0, -1.0,     \
-        -1.0, -1.0, BOXRETRY_SENT_UNKNOWN, 0                                                                           \
+        -1.0, -1.0, BOXRETRY_SENT_UNKNOWN, 0, 0, 0                                                                     \
   }
 
 /** Does what BOXRETRY_ATTEMPT_INIT does. INVALID_ARGUMENT. Any thread. */

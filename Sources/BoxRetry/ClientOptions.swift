@@ -28,7 +28,7 @@ extension boxretry_client_options: SizedStruct {
             idempotency_key_header: nil, before_attempt: nil, before_attempt_context: nil, on_transfer: nil,
             on_transfer_context: nil, token_source: nil, replay_codes: nil, replay_code_count: 0,
             allow_insecure_token: 0, budget_capacity: 0, budget_ratio: 0, tls_verify: 0, reserved_2: 0,
-            ca_path: nil, budget: nil)
+            ca_path: nil, budget: nil, connect_timeout_ms: 0)
     }
 
     static var firstSize: Int { 264 }
@@ -58,6 +58,10 @@ extension CallSettings {
         guard milliseconds >= 1 else {
             throw .invalidArgument("timeouts", field, "must be 1 or more", is: milliseconds)
         }
+        return nanoseconds(milliseconds)
+    }
+
+    private static func nanoseconds(_ milliseconds: Int64) -> Int64 {
         let (nanoseconds, overflow) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
         return overflow ? .max : nanoseconds
     }
@@ -71,8 +75,18 @@ extension CallSettings {
         deadline = milliseconds
     }
 
+    /// 0 leaves it as it is (W5).
+    private mutating func set(connectTimeout milliseconds: Int64, _ argument: StaticString) throws(Failure) {
+        guard milliseconds != 0 else { return }
+        guard milliseconds > 0 else {
+            throw .invalidArgument(argument, "connect_timeout_ms", "must be 0 or more", is: milliseconds)
+        }
+        connectTimeout = Self.nanoseconds(milliseconds)
+    }
+
     mutating func set(_ options: boxretry_client_options) throws(Failure) {
         try set(timeouts: options.timeouts)
+        try set(connectTimeout: options.connect_timeout_ms, "options")
         try set(deadline: options.deadline_ms, "options")
         maxTotalAttempts = try checkedCount(
             options.max_total_attempts, "max_total_attempts", upTo: 1_000_000, "must be from 0 to 1000000",
@@ -100,6 +114,7 @@ extension CallSettings {
     func overridden(by request: boxretry_request) throws(Failure) -> CallSettings {
         var settings = self
         try settings.set(timeouts: request.timeouts)
+        try settings.set(connectTimeout: request.connect_timeout_ms, "request")
         try settings.set(deadline: request.deadline_ms, "request")
         settings.bodyLimit = try checkedSize(request.body_limit, "request", "body_limit", orDefault: bodyLimit)
         try settings.set(maxRedirects: request.max_redirects, "request")

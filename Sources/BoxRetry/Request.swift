@@ -10,7 +10,8 @@ extension boxretry_request: SizedStruct {
             body_is_borrowed: 0, timeouts: nil, strategy: nil, deadline_ms: 0, body_limit: 0, queue: nil,
             on_complete: nil, on_complete_context: nil, cancel: nil, body_source: nil, sink: nil, on_progress: nil,
             on_progress_context: nil, before_attempt: nil, before_attempt_context: nil, idempotency_key: nil,
-            max_redirects: 0, compression: 0, http_version: 0, authorization: 0, token_source: nil)
+            max_redirects: 0, compression: 0, http_version: 0, authorization: 0, token_source: nil,
+            connect_timeout_ms: 0)
     }
 
     static var firstSize: Int { 56 }

@@ -27,7 +27,7 @@ extension boxretry_attempt: SizedStruct {
             action: 0, reason: -1, delay: 0, delay_source: 0, reconnects: 0, started_ms: 0, ended_ms: 0,
             retry_after: -1, curl_code: 0, reserved: 0, curl_text: nil, redirects: 0, http_version: 0, resumed_from: 0,
             bytes_sent: 0, bytes_received: 0, lookup_ms: -1, connect_ms: -1, tls_ms: -1, first_byte_ms: -1,
-            request_sent: Int32(BOXRETRY_SENT_UNKNOWN), reserved_2: 0)
+            request_sent: Int32(BOXRETRY_SENT_UNKNOWN), reserved_2: 0, proxy_status: 0, reserved_3: 0)
     }
 
     static var firstSize: Int { 160 }
@@ -60,6 +60,7 @@ extension AttemptRecord {
         attempt.tls_ms = Self.milliseconds(report.tls)
         attempt.first_byte_ms = Self.milliseconds(report.first_byte)
         attempt.request_sent = requestSent.rawValue
+        attempt.proxy_status = report.proxy_status
         attempt.curl_code = curlCode
         attempt.curl_text = curlCode == 0 ? StaticString("").cString : shim_easy_text(CURLcode(UInt32(curlCode)))
         return attempt
@@ -115,7 +116,11 @@ extension CallMachine.Ending {
 public func boxretry_response_error(_ response: OpaquePointer!) -> boxretry_error {
     ResponseHandle.read(response, boxretry_error(BOXRETRY_ERROR_INVALID_ARGUMENT)) { result in
         if result.ending == .token, let failure = result.tokenFailure { return Failure.token(failure).error }
-        if result.ending != .response { result.reason.setDetail() }
+        if case .proxy(let status) = result.reason?.why {
+            result.proxyName.withCString { shim_detail_set_proxy($0, status) }
+        } else if result.ending != .response {
+            result.reason.setDetail()
+        }
         return result.ending.cError
     }
 }

@@ -69,7 +69,7 @@ shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, long connectio
     free(multi);
     return NULL;
   }
-  *multi = (shim_multi){curl, *callbacks, loop, group, false};
+  *multi = (shim_multi){curl, *callbacks, loop, group, false, 0};
   curl_multi_setopt(curl, CURLMOPT_SOCKETFUNCTION, on_socket);
   curl_multi_setopt(curl, CURLMOPT_SOCKETDATA, multi);
   curl_multi_setopt(curl, CURLMOPT_TIMERFUNCTION, on_timer);

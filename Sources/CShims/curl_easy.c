@@ -9,6 +9,23 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum {
+  ADDRESS_LIFE = 60,         /* seconds for which libcurl remembers addresses; its own default */
+  OPENINGS_REMEMBERED = 512, /* sockets after which it forgets all addresses */
+};
+
+/* False: it is so already. */
+static bool becomes(bool *present, bool wanted) {
+  if (*present == wanted) return false;
+  *present = wanted;
+  return true;
+}
+
+static CURLcode set_address_life(shim_easy *easy, bool drops_addresses) {
+  if (!becomes(&easy->drops_addresses, drops_addresses)) return CURLE_OK;
+  return curl_easy_setopt(easy->curl, CURLOPT_DNS_CACHE_TIMEOUT, drops_addresses ? 0L : (long)ADDRESS_LIFE);
+}
+
 /* --- What libcurl calls --- */
 
 static int on_may_send(void *user, char *peer, char *local, int peer_port, int local_port) {
@@ -94,6 +111,10 @@ static curl_socket_t on_open_socket(void *user, curlsocktype purpose, struct cur
   shim_easy *easy = user;
   shim_multi *multi = easy->multi;
   (void)purpose;
+  /* The look-up is over. When the transfer ends, libcurl drops all addresses that are older than the time set here. To find
+   * these it walks through all that it has, so that every now and then all of them have to go: else a transfer would take
+   * the longer the more hosts there are. */
+  set_address_life(easy, ++multi->openings % OPENINGS_REMEMBERED == 0);
   const int result = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
   const bool exhausted = result < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM);
   if (easy->transfer) shim_transfers.opening(easy->transfer, exhausted);
@@ -115,6 +136,16 @@ bool shim_environment_has_proxy(void) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (getenv(names[i])) return true;
   return false;
+}
+
+const char *shim_environment_proxy(bool has_tls) {
+  const char *const names[] = {has_tls ? "https_proxy" : "http_proxy", has_tls ? "HTTPS_PROXY" : NULL, "all_proxy",
+                               "ALL_PROXY"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *url = names[i] ? getenv(names[i]) : NULL;
+    if (url && *url) return url;
+  }
+  return NULL;
 }
 
 static void keep_first(CURLcode *failure, CURLcode code) {
@@ -147,7 +178,6 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
     SET(CURLOPT_HTTP_CONTENT_DECODING, 0L); /* the engine unpacks: see shim_decoder.h */
     SET(CURLOPT_NOSIGNAL, 1L);
     SET(CURLOPT_QUICK_EXIT, 1L);
-    SET(CURLOPT_CONNECTTIMEOUT_MS, 2147483647L); /* the engine's own timers decide; 0 would be libcurl's default */
     SET(CURLOPT_SSL_VERIFYPEER, settings->trusts_any_certificate ? 0L : 1L);
     SET(CURLOPT_SSL_VERIFYHOST, settings->trusts_any_certificate ? 0L : 2L);
     SET(CURLOPT_USERAGENT, settings->user_agent);
@@ -179,13 +209,6 @@ void shim_easy_free(shim_easy *easy) {
 
 bool shim_curl_breaks_h2c(void) {
   return shim_curl_version >= 0x075800 && shim_curl_version < 0x080000;
-}
-
-/* False: it is so already. */
-static bool becomes(bool *present, bool wanted) {
-  if (*present == wanted) return false;
-  *present = wanted;
-  return true;
 }
 
 /* The method, and the request's body. */
@@ -239,6 +262,8 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   easy->was_used = true;
   SET(CURLOPT_URL, attempt->url);
   SET(CURLOPT_HTTPHEADER, attempt->headers);
+  SET(CURLOPT_CONNECTTIMEOUT_MS, attempt->connect_timeout_ms);
+  keep_first(&failure, set_address_life(easy, attempt->new_lookup));
   if (attempt->http_version != easy->http_version) {
     easy->http_version = attempt->http_version;
     SET(CURLOPT_HTTP_VERSION, attempt->http_version);
@@ -261,6 +286,14 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   return failure;
 }
 #undef SET
+
+void shim_easy_set_connect_timeout(shim_easy *easy, long milliseconds) {
+  curl_easy_setopt(easy->curl, CURLOPT_CONNECTTIMEOUT_MS, milliseconds);
+}
+
+bool shim_curl_tries_one_address(void) {
+  return shim_curl_version < 0x081000;
+}
 
 void shim_easy_forget(shim_easy *easy) {
   easy->transfer = NULL;
@@ -300,6 +333,10 @@ static int32_t http_version_number(long version) {
 
 int32_t shim_easy_http_version(const shim_easy *easy) {
   return http_version_number(long_info(easy, CURLINFO_HTTP_VERSION));
+}
+
+int32_t shim_easy_proxy_status(const shim_easy *easy) {
+  return (int32_t)long_info(easy, CURLINFO_HTTP_CONNECTCODE);
 }
 
 int64_t shim_easy_head_sent(shim_easy *easy) {
@@ -344,4 +381,5 @@ void shim_easy_report(shim_easy *easy, shim_report *report) {
   report->connect = nanoseconds(connect, connect > 0 || sending > 0);
   report->tls = nanoseconds(off_info(easy, CURLINFO_APPCONNECT_TIME_T), sending > 0);
   report->first_byte = nanoseconds(first_byte, first_byte > 0);
+  report->proxy_status = shim_easy_proxy_status(easy);
 }

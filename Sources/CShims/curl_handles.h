@@ -14,6 +14,7 @@ struct shim_multi {
   void *loop;
   int group;
   bool is_ending;
+  uint32_t openings; /* of sockets */
 };
 
 struct shim_easy {
@@ -30,7 +31,8 @@ struct shim_easy {
   bool has_begun_line; /* in the head: a part of the next line has come */
   bool is_always_direct;
   /* What is set at present; libcurl's own choice at first. */
-  bool is_fresh, is_alone, is_direct, is_multiplexed, is_compressed, is_watched, is_large, is_length_ignored;
+  bool is_fresh, is_alone, is_direct, is_multiplexed, is_compressed, is_watched, is_large, is_length_ignored,
+      drops_addresses;
   bool has_method; /* other than a GET without a body */
   long http_version;
 };

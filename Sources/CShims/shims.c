@@ -41,6 +41,15 @@ void shim_detail_set_attempts(const char *why, int32_t attempts, const char *las
            last ? last : "", text ? ": " : "", text ? text : "");
 }
 
+void shim_detail_set_proxy(const char *proxy, int32_t status) {
+  snprintf(detail, sizeof detail, "proxy%s%s: ", proxy ? " " : "", proxy ? proxy : "");
+  const size_t length = strlen(detail);
+  if (status != 0)
+    snprintf(detail + length, sizeof detail - length, "answered CONNECT with status %d", (int)status);
+  else
+    snprintf(detail + length, sizeof detail - length, "refused to connect to the host");
+}
+
 static void append_index(char *text, size_t capacity, int64_t index) {
   const size_t length = strlen(text);
   if (index >= 0) snprintf(text + length, capacity - length, "[%lld]", (long long)index);

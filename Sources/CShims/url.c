@@ -2,6 +2,7 @@
 #include "shim_curl.h"
 
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -166,6 +167,29 @@ int shim_url_check_proxy(const char *url, const char **problem) {
   const int result = url_result(code);
   *problem = result == SHIM_URL_BAD ? proxy_problem(code) : NULL;
   return result;
+}
+
+char *shim_url_proxy_name(const char *url) {
+  CURLU *parsed = curl_url();
+  char *scheme = NULL, *host = NULL, *port = NULL, *name = NULL;
+  CURLUcode code = CURLUE_OUT_OF_MEMORY;
+  if (parsed) code = curl_url_set(parsed, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME | CURLU_GUESS_SCHEME);
+  if (code == CURLUE_OK) code = curl_url_get(parsed, CURLUPART_SCHEME, &scheme, 0);
+  if (code == CURLUE_OK) code = curl_url_get(parsed, CURLUPART_HOST, &host, 0);
+  if (code == CURLUE_OK && curl_url_get(parsed, CURLUPART_PORT, &port, 0) == CURLUE_OUT_OF_MEMORY)
+    code = CURLUE_OUT_OF_MEMORY;
+  if (code == CURLUE_OK) {
+    /* libcurl's own, for a proxy */
+    const char *its_port = port ? port : strcmp(scheme, "https") == 0 ? "443" : "1080";
+    const size_t size = strlen(host) + 1 + strlen(its_port) + 1;
+    name = malloc(size);
+    if (name) snprintf(name, size, "%s:%s", host, its_port);
+  }
+  curl_free(scheme);
+  curl_free(host);
+  curl_free(port);
+  curl_url_cleanup(parsed);
+  return name;
 }
 
 static CURLUcode follow(CURLU *parsed, const char *url, const char *location, char **followed) {

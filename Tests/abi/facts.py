@@ -87,6 +87,7 @@ NUMBERS = {
     "boxretry_part.data_length": Rule("bytes", 0, MOST_BYTES),
     "boxretry_sink.kind": _one_of("BOXRETRY_SINK_"),
     "boxretry_sink.is_resumable": _flag("flag, for files"),
+    "boxretry_request.connect_timeout_ms": Rule("0: the client's; BOXRETRY_NO_TIMEOUT: none", 0),
     "boxretry_request.deadline_ms": Rule("0 or more; over all attempts and waits; BOXRETRY_NO_TIMEOUT: none", 0),
     "boxretry_request.body_limit": Rule("bytes of a 2xx response's body", 0, MOST_BYTES),
     f"boxretry_request.body_length{OF_A_CLIENT}": Rule("bytes", 0, MOST_BYTES),
@@ -178,6 +179,7 @@ NUMBERS = {
     "boxretry_client_options.allow_insecure_token": _flag(),
     "boxretry_client_options.budget_capacity": Rule("retries; 1 to 1000000; 0: no budget", 1, 1000000, zero=True),
     "boxretry_client_options.budget_ratio": Rule("0 to 1: what a success gives back", 0, 1),
+    "boxretry_client_options.connect_timeout_ms": Rule("0 or more; 0 or BOXRETRY_NO_TIMEOUT: only `timeouts` holds", 0),
     "boxretry_client_close.timeout_ms": Rule("WAIT_TIMEOUT", 0),
     "boxretry_call_wait.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
     "boxretry_response_header_at.index": Rule("One of the header lines", *NONE),
@@ -451,6 +453,7 @@ ONLY_FOR_CLIENTS = {
     "http_version",
     "authorization",
     "token_source",
+    "connect_timeout_ms",
 }
 """The fields of a request that are not looked at where an outcome is about it. (That it has an idempotency key is.)"""
 

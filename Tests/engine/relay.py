@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import socket
+import ssl
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -39,6 +40,10 @@ class Relay:
             with contextlib.suppress(OSError):  # It has ended already.
                 each.shutdown(socket.SHUT_RDWR)
 
+    def accepted(self, client: socket.socket) -> socket.socket:
+        """What to read from and write to, for a client that has connected."""
+        return client
+
     def server_for(self, client: socket.socket) -> tuple[str, int] | None:
         """Host and port of the server that the client is connected to; None: none."""
         raise NotImplementedError
@@ -57,6 +62,7 @@ class Relay:
                 client, _ = self._listener.accept()
             except OSError:  # The end.
                 return
+            client = self.accepted(client)
             self._sockets.append(client)
             if (address := self.server_for(client)) is None:
                 continue
@@ -76,19 +82,32 @@ class Relay:
 
 class Tunnel(Relay):
     """A proxy that answers CONNECT as it is told to: `with Tunnel("HTTP/1.1 200 OK\\r\\n\\r\\n") as proxy`, then
-    `proxy.url`. After a 200 it hands on what comes."""
+    `proxy.url`. After a 200 it hands on what comes.
 
-    def __init__(self, answer: str) -> None:
+    `context`: it speaks TLS. `heads` are the requests that it got.
+    """
+
+    def __init__(self, answer: str, context: ssl.SSLContext | None = None) -> None:
         self._answer = answer.encode()
+        self._context = context
+        self.heads: list[str] = []
+
+    @property
+    def name(self) -> str:
+        return f"127.0.0.1:{self.port}"
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self._context else 'http'}://{self.name}"
+
+    def accepted(self, client: socket.socket) -> socket.socket:
+        return self._context.wrap_socket(client, server_side=True) if self._context else client
 
     def server_for(self, client: socket.socket) -> tuple[str, int] | None:
         head = b""
         while b"\r\n\r\n" not in head and (received := client.recv(65536)):
             head += received
+        self.heads.append(head.decode())
         _, target, _ = head.decode().split(" ", 2)
         if b" 200 " not in self._answer:
             client.sendall(self._answer)

@@ -118,3 +118,26 @@ def test_a_name_that_does_not_exist() -> None:
 def test_localhost_is_looked_up(server: FaultServer, client: Client) -> None:
     url = server.url("/seq/200", kind="https", id=server.new_id()).replace("127.0.0.1", "localhost")
     assert client.get(url).status == 200
+
+
+def test_f103_many_hosts_at_once(server: FaultServer) -> None:
+    """Quality. Four times as many hosts take about four times as long; lists of them took 10 times as long."""
+    program = """
+    port = sys.argv[1]
+    def is_refused(call):
+        try:
+            call.response()
+        except ConnectError:
+            return True
+    def seconds(count, name):
+        start = time.process_time()  # Others may have the processor meanwhile.
+        with Client(once, max_transfers=512, max_lookups=512, proxy=Proxy.NONE) as client:
+            calls = [client.submit("GET", f"http://{name}{i}.localhost:{port}/") for i in range(count)]
+            ended = sum(map(is_refused, calls))
+        assert ended == count
+        return time.process_time() - start
+    few, many = seconds(4_000, "few"), seconds(16_000, "many")
+    print(few, many)
+    """
+    few, many = map(float, run(program, server.ports["refused"]).split())
+    assert many < 8 * few

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import ctypes
+import socket
+import ssl
+from typing import Any
+
 import pytest
-from boxretry import Client, ConnectError, InvalidArgumentError, NetworkError, Proxy
+from boxretry import (
+    Client,
+    ConnectError,
+    CustomRetryStrategy,
+    InvalidArgumentError,
+    Outcome,
+    Proxy,
+    Reason,
+    RequestSent,
+    _abi,
+)
 from calls import once, quick, recorded, statuses, waits
 from fault_server import FaultServer
-from raw_server import RawServer
+from raw_server import Accepting, RawServer
 from relay import Tunnel
 
 
@@ -60,18 +75,137 @@ def test_b7_a_proxy_that_builds_a_tunnel_lends_no_headers(server: FaultServer, h
     assert "X-Proxy" not in response.headers
 
 
+#: As libcurl has them.
+CURLOPT_PROXY_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYHOST = 248, 249
+
+REFUSAL = "HTTP/1.1 {} Refused\r\nRetry-After: 60\r\nContent-Length: 4\r\n\r\nbody"
+
+
 @pytest.mark.parametrize("method", ["GET", "POST"])
-@pytest.mark.parametrize("answer", ["503 Busy", "407 Who are you?", "302 Elsewhere"])
-def test_b2_a_proxy_that_builds_no_tunnel_is_a_network_exception(server: FaultServer, method: str, answer: str) -> None:
-    """B12. Nothing of the request was sent: it is retried, whatever its method, and the proxy's status is nobody's."""
+@pytest.mark.parametrize("status", [403, 503, 302, 199, 999])
+def test_f89_a_proxy_that_refuses_connect_is_named(server: FaultServer, method: str, status: int) -> None:
+    """W6, B2, B12. Given any status but 2xx and 407, nothing was sent, and the call is retried, whatever its method.
+
+    The proxy's status is that of no response, and its headers are nobody's.
+    """
     id = server.new_id()
-    with Tunnel(f"HTTP/1.1 {answer}\r\nRetry-After: 60\r\nContent-Length: 0\r\n\r\n") as proxy:
+    with Tunnel(REFUSAL.format(status)) as proxy:
         strategy = quick(max_retries_on_exception=1, retry_unsafe_methods=False)
-        with Client(strategy, proxy=proxy.url, ca_file=server.ca) as client, pytest.raises(NetworkError) as raised:
+        url = proxy.url.replace("://", "://user:hidden@")
+        with Client(strategy, proxy=url, ca_file=server.ca) as client, pytest.raises(ConnectError) as raised:
             client.request(method, server.url("/seq/200", kind="https", id=id), data="body")
-    assert [attempt.status for attempt in raised.value.attempts] == [0, 0]
+    assert f"proxy {proxy.name}: answered CONNECT with status {status}" in raised.value.detail
+    assert statuses(raised.value.attempts) == ["CONNECT", "CONNECT"]
+    assert [attempt.proxy_status for attempt in raised.value.attempts] == [status] * 2
+    assert {attempt.request_sent for attempt in raised.value.attempts} == {RequestSent.NOTHING}
     assert waits(raised.value.attempts) == [0.002]
+    assert len(proxy.heads) == 2
     assert server.seen(id) == []
+
+
+class Always(CustomRetryStrategy):
+    def should_retry(self, outcome: Outcome, attempt_number: int) -> bool:
+        return True
+
+    def retry_after(self, outcome: Outcome, attempt_number: int) -> float:
+        return 0
+
+
+@pytest.mark.parametrize("strategy", ["box", "custom"])
+@pytest.mark.parametrize("user", ["", "user:hidden@"])
+@pytest.mark.parametrize("challenge", ["", "Proxy-Authenticate: Basic realm=x\r\n", "Proxy-Authenticate: Digest\r\n"])
+def test_f89_a_407_is_not_retried(server: FaultServer, user: str, challenge: str, strategy: str) -> None:
+    """W6. Given a proxy that wants other credentials, one CONNECT is sent, and the decision says why it is the last."""
+    own = quick() if strategy == "box" else Always()
+    with Tunnel(f"HTTP/1.1 407 Who\r\n{challenge}Content-Length: 0\r\n\r\n") as proxy:
+        url = proxy.url.replace("://", f"://{user}")
+        with Client(own, proxy=url, ca_file=server.ca) as client, pytest.raises(ConnectError) as raised:
+            client.get(server.url("/seq/200", kind="https", id=server.new_id()))
+    (attempt,) = raised.value.attempts
+    assert (attempt.proxy_status, attempt.reason) == (407, Reason.PROXY_UNAUTHORIZED)
+    assert f"proxy {proxy.name}: answered CONNECT with status 407" in raised.value.detail
+    assert "hidden" not in str(raised.value)
+    assert len(proxy.heads) == 1
+
+
+def test_f89_a_proxy_of_the_environment_is_named(server: FaultServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """W6."""
+    with Tunnel(REFUSAL.format(403)) as proxy:
+        monkeypatch.setenv("https_proxy", proxy.url.replace("://", "://user:hidden@"))
+        with Client(once(), ca_file=server.ca) as client, pytest.raises(ConnectError) as raised:
+            client.get(server.url("/seq/200", kind="https", id=server.new_id()))
+    assert f"proxy {proxy.name}: answered CONNECT with status 403" in raised.value.detail
+
+
+@pytest.mark.parametrize("status", [200, 403])
+def test_f89_a_proxy_that_speaks_tls(server: FaultServer, status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """W6. It refuses, or lets through, as another one does."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(server.files["client_certificate"], server.files["client_key"])
+    initialize = _abi.boxretry_client_options_init
+
+    def trust_the_proxy(_: int, easy: int) -> None:
+        for option in (CURLOPT_PROXY_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYHOST):
+            ctypes.CDLL("libcurl.so.4").curl_easy_setopt(ctypes.c_void_p(easy), option, ctypes.c_long(0))
+
+    hook = _abi.TransferCallback(trust_the_proxy)
+
+    def initialize_with_hook(options: Any, size: int) -> int:
+        result: int = initialize(options, size)
+        options._obj.on_transfer = hook
+        return result
+
+    monkeypatch.setattr(_abi, "boxretry_client_options_init", initialize_with_hook)
+    url = server.url("/seq/200", kind="https", id=server.new_id())
+    answer = "HTTP/1.1 200 OK\r\n\r\n" if status == 200 else REFUSAL.format(status)
+    with Tunnel(answer, context) as proxy, Client(once(), proxy=proxy.url, ca_file=server.ca) as client:
+        try:
+            attempts = client.get(url).attempts
+        except ConnectError as error:
+            attempts = error.attempts
+            assert f"proxy {proxy.name}: answered CONNECT with status 403" in error.detail
+    assert statuses(attempts) == [200 if status == 200 else "CONNECT"]
+    assert attempts[0].proxy_status == status
+
+
+def test_w6_a_tunnel_that_was_built_stands_in_the_record(server: FaultServer) -> None:
+    """And a request on a tunnel that was there has none of its own."""
+    url = server.url("/seq/200", kind="https", id=server.new_id())
+    with Tunnel("HTTP/1.1 200 OK\r\n\r\n") as proxy, Client(once(), proxy=proxy.url, ca_file=server.ca) as client:
+        assert [client.get(url).attempts[0].proxy_status for _ in range(2)] == [200, 0]
+
+
+class Socks(Accepting):
+    """A SOCKS5 proxy that refuses: the client's way to say who it is, or to connect to any host."""
+
+    def __init__(self, answers: list[bytes]) -> None:
+        super().__init__(socket.create_server(("127.0.0.1", 0)))
+        self.name = f"127.0.0.1:{self._listener.getsockname()[1]}"
+        self._answers = answers
+        self.connections = 0
+
+    def take(self, connection: socket.socket) -> None:
+        self.connections += 1
+        with connection:
+            for answer in self._answers:
+                connection.recv(65536)
+                connection.sendall(answer)
+            connection.recv(65536)
+
+
+@pytest.mark.parametrize("answers", [[b"\x05\xff"], [b"\x05\x00", b"\x05\x02\x00\x01\x00\x00\x00\x00\x00\x00"]])
+@pytest.mark.parametrize("scheme", ["socks5", "socks5h"])
+def test_f89_a_socks_proxy_that_refuses_is_named(scheme: str, answers: list[bytes]) -> None:
+    """W6. There is no status, and it is retried."""
+    with Socks(answers) as proxy:
+        strategy = quick(max_retries_on_exception=1)
+        url = f"{scheme}://user:hidden@{proxy.name}"
+        with Client(strategy, proxy=url) as client, pytest.raises(ConnectError) as raised:
+            client.get("http://127.0.0.1:1/")
+    assert f"proxy {proxy.name}: refused to connect to the host" in raised.value.detail
+    assert statuses(raised.value.attempts) == ["CONNECT", "CONNECT"]
+    assert {attempt.proxy_status for attempt in raised.value.attempts} == {0}
+    assert proxy.connections == 2
 
 
 def test_a_proxy_that_nobody_is_behind(server: FaultServer) -> None:

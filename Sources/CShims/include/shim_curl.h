@@ -90,6 +90,9 @@ typedef struct shim_easy_settings {
 /* Whether the environment names a proxy, for whatever scheme. */
 bool shim_environment_has_proxy(void);
 
+/* The URL of the proxy that the environment names for http or https, as libcurl reads it; NULL: none. */
+const char *shim_environment_proxy(bool has_tls);
+
 /* Puts a header line before others, which stay theirs: `start` and then `secret`. NULL: out of memory. */
 struct curl_slist *shim_header_add_secret(const char *start, const char *secret, struct curl_slist *others);
 /* Frees and overwrites that one line. NULL is accepted. */
@@ -126,10 +129,22 @@ typedef struct shim_attempt {
   bool alone;          /* on a new connection, which is closed afterwards */
   bool large;          /* the bodies are worth large buffers */
   bool watched;        /* `moved` tells how far the bodies have come */
+  bool new_lookup;     /* look the host up again, even if its addresses are known */
+  long connect_timeout_ms;
 } shim_attempt;
 
 /* Prepares a handle for an attempt. CURLE_OK; CURLE_OUT_OF_MEMORY; else it is an option that this libcurl lacks. */
 CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *transfer);
+
+/* The time after its start at which libcurl gives up connecting. It divides it among the addresses of a host. */
+void shim_easy_set_connect_timeout(shim_easy *easy, long milliseconds);
+
+/* Whether libcurl tries one address of a family after the other, each for its share of the time; newer ones try them side
+ * by side. */
+bool shim_curl_tries_one_address(void);
+
+/* The status with which a proxy has answered CONNECT; 0: no CONNECT was sent for this transfer, or it was not answered. */
+int32_t shim_easy_proxy_status(const shim_easy *easy);
 
 /* The transfer is over: nobody is told of anything any more. */
 void shim_easy_forget(shim_easy *easy);
@@ -171,6 +186,7 @@ typedef struct shim_report {
   int64_t connect;
   int64_t tls;
   int64_t first_byte;
+  int32_t proxy_status; /* see shim_easy_proxy_status() */
 } shim_report;
 
 void shim_easy_report(shim_easy *easy, shim_report *report);
@@ -223,6 +239,10 @@ int shim_url_check(const char *url, shim_url *out, const char **problem);
 
 /* Whether libcurl would take it for a proxy. As above. */
 int shim_url_check_proxy(const char *url, const char **problem);
+
+/* Host and port of a proxy's URL, without a user or password, to be freed with shim_free. NULL: not a proxy's URL, or out of
+ * memory. */
+char *shim_url_proxy_name(const char *url);
 
 /* Where a redirect leads from a URL, to be freed with shim_free. SHIM_URL_… */
 int shim_url_follow(const char *url, const char *location, char **out);

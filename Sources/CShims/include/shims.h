@@ -29,6 +29,9 @@ void shim_detail_set_integer(const char *argument, const char *field, const char
 void shim_detail_set_real(const char *argument, const char *field, const char *why, double value);
 void shim_detail_set_attempts(const char *why, int32_t attempts, const char *last, const char *text);
 
+/* `status`: of the proxy's answer to CONNECT; 0: it refused in another way. `proxy`: host and port; NULL is nothing. */
+void shim_detail_set_proxy(const char *proxy, int32_t status);
+
 /* Which argument, and which of several; -1: there is only one. NULL is nothing. */
 typedef struct shim_place {
   const char *argument;

@@ -44,6 +44,8 @@ public final class Call: TimerEntry {
     /// Of the attempt under way.
     var redirectsInAttempt: Int32 = 0
     var exceptions: Int32 = 0
+    /// Of the last exception.
+    var exceptionReason: FailureReason?
 
     /// Where it stands among the engine's active calls; -1 if it does not.
     var activeIndex = -1
@@ -151,12 +153,13 @@ public final class Call: TimerEntry {
             swap(&brought, &received)
             if let transfer { brought.body = transfer.takeBody() }
         }
+        let reason = reason(of: ending)
         return CallResult(
             ending: ending, status: hasResponse ? records.last?.status ?? 0 : 0, head: brought.head,
             body: brought.body, isBodyCutOff: hasResponse && (transfer?.isBodyCutOff ?? isKeptBodyCutOff),
             records: records,
             redirects: redirects, sinkLength: sinkLength(ending), target: target, tokenFailure: auth?.failure,
-            reason: reason(of: ending), userPointer: userPointer)
+            reason: reason, proxyName: proxyName(reason), userPointer: userPointer)
     }
 
     /// What more there is to say of how it ended.
@@ -173,10 +176,16 @@ public final class Call: TimerEntry {
                 return FailureReason(nil, .words(strategyFailure.why))
             }
             return FailureReason("before_attempt", .words("called boxretry_sending_fail()"))
-        case .local(.exhausted), .local(.outOfMemory), .local(.tooManyRedirects), .response, .exception, .cancelled,
-            .deadline, .token:
+        case .exception: return exceptionReason
+        case .local(.exhausted), .local(.outOfMemory), .local(.tooManyRedirects), .response, .cancelled, .deadline,
+            .token:
             return nil
         }
+    }
+
+    private func proxyName(_ reason: FailureReason?) -> ProviderText {
+        guard case .proxy = reason?.why else { return .none }
+        return engine.proxies.name(hasTLS: target.place.has_tls)
     }
 
     /// What the sink has of the response that the call ended with, or of the one that broke off.
@@ -265,6 +274,8 @@ public final class CallResult {
     public let tokenFailure: TokenWaitFailure?
     /// What more there is to say of how it ended; nil: nothing.
     public let reason: FailureReason?
+    /// Host and port of the proxy, if it is about one.
+    public let proxyName: ProviderText
     public let userPointer: UnsafeMutableRawPointer?
     private var headers: ResponseHead
     private var bodyBuffer: shim_buffer
@@ -272,7 +283,8 @@ public final class CallResult {
     init(
         ending: CallMachine.Ending, status: Int32, head: ResponseHead, body: shim_buffer, isBodyCutOff: Bool,
         records: [AttemptRecord], redirects: [RedirectRecord], sinkLength: Int64, target: Target,
-        tokenFailure: TokenWaitFailure?, reason: FailureReason?, userPointer: UnsafeMutableRawPointer?
+        tokenFailure: TokenWaitFailure?, reason: FailureReason?, proxyName: ProviderText,
+        userPointer: UnsafeMutableRawPointer?
     ) {
         self.ending = ending
         self.status = status
@@ -285,6 +297,7 @@ public final class CallResult {
         self.target = target
         self.tokenFailure = tokenFailure
         self.reason = reason
+        self.proxyName = proxyName
         self.userPointer = userPointer
     }
 

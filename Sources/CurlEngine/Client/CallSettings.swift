@@ -7,6 +7,8 @@ public struct CallSettings {
     public var idleTimeout: Int64 = 60_000_000_000
     /// Nanoseconds (M2); `Int64.max` means none.
     public var resourceTimeout: Int64 = 21_600_000_000_000
+    /// Nanoseconds until the request can be sent (W5); `Int64.max` means none.
+    public var connectTimeout = Int64.max
     /// Milliseconds, over all attempts (B11); `Int64.max` means none.
     public var deadline = Int64.max
     public var maxTotalAttempts = RetryLoop.defaultMaxTotalAttempts

@@ -152,7 +152,11 @@ extension Engine {
         case .response, .replay, .part, .local: break
         }
         call.forgetResponse()
-        if cause != .none { call.exceptions += 1 }
+        if cause != .none {
+            call.exceptions += 1
+            call.exceptionReason = transfer.exceptionReason
+            if transfer.sendings == 0 { doubtful.note(transfer.target.place) }
+        }
         var record = record(of: call, transfer, at: time)
         if cause == .none {
             record.status = transfer.status
@@ -183,6 +187,7 @@ extension Engine {
         outcome.request = UnsafeRawPointer(call.request.description)
         outcome.isBodyReplayable = call.bodyCanBeSentAgain
         outcome.authAvailable = transfer.usesToken
+        outcome.isProxyUnauthorized = cause != .none && transfer.report.proxy_status == 407
         if cause != .none, let sink = call.sink { outcome.isSinkRestartable = !sink.hasBegun || sink.canRestart }
         transfer.outcome = outcome
     }

@@ -70,15 +70,15 @@ extension Engine {
         case .attempting:
             guard let transfer = call.transfer, !transfer.isDetached else { return arm(call) }
             if call.request.hasBody { transfer.lookAtKernel() }
-            if resourceTimeLeft(call) <= 0 {
-                attemptEnded(call, .exception(.timeoutResource), code: 0)
-            } else if !transfer.isHeld, now >= saturated(transfer.lastActivity, call.settings.idleTimeout) {
-                let isAnswered = transfer.isAnswered
-                attemptEnded(
-                    call, isAnswered ? attemptResult(CURLE_OK, of: transfer) : .exception(.timeoutIdle), code: 0)
-            } else {
+            let timeout = nextTimeout(call, transfer)
+            guard timeout.left <= 0 else {
                 if transfer.mayHaveEnded { transport?.resume(transfer) }
-                arm(call)
+                return arm(call)
+            }
+            if timeout.cause == .timeoutIdle, transfer.isAnswered {
+                attemptEnded(call, attemptResult(CURLE_OK, of: transfer), code: 0)
+            } else {
+                attemptEnded(call, transfer.timedOut(timeout.cause), code: 0)
             }
         case .awaitingToken, .deciding: arm(call)
         case .idle, .ended: break
@@ -92,6 +92,7 @@ extension Engine {
         if let transfer = call.transfer, !transfer.isDetached {
             due = saturated(now, resourceTimeLeft(call))
             if !transfer.isHeld { due = min(due, idleDue(call, transfer)) }
+            if transfer.isConnecting { due = min(due, saturated(transfer.startedAt, call.settings.connectTimeout)) }
         }
         if call.hasDeadline {
             let left = max(call.deadline.nanoseconds - clock.boottime.nanoseconds, 0)
@@ -111,7 +112,7 @@ extension Engine {
     }
 
     /// Nanoseconds of the attempt's resource time (M2); `Int64.max` if it has none.
-    private func resourceTimeLeft(_ call: Call) -> Int64 {
+    func resourceTimeLeft(_ call: Call) -> Int64 {
         guard call.settings.resourceTimeout != .max else { return .max }
         return call.settings.resourceTimeout - (boottime - call.attemptStartedBoot)
     }

@@ -35,6 +35,7 @@ public final class Engine {
     /// The time at the beginning of this turn, in nanoseconds of CLOCK_MONOTONIC.
     private(set) var now: Int64 = 0
     let clock: any Clock
+    let proxies: ProxyNames
     public let settings: EngineSettings
     /// Nil only while it is being made.
     var transport: (any Transport)?
@@ -48,6 +49,7 @@ public final class Engine {
     /// How much CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC.
     private var boottimeAhead = Int64.min / 2
     var spoken = SpokenVersions()
+    var doubtful = DoubtfulAddresses()
     let budget: SharedRetryBudget?
     var active: [Call] = []
     var starting = StartQueue()
@@ -114,6 +116,7 @@ public final class Engine {
         self.pool = pool
         self.settings = settings
         self.clock = clock
+        proxies = ProxyNames(given: settings.proxy)
         budget = settings.budget
     }
 

@@ -12,6 +12,13 @@ func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.Attem
     if transfer.wasVetoed || isDeadConnection(code, of: transfer) {
         return .vetoed(isSafe: transfer.call.mayBeSentAgain)
     }
+    if code != CURLE_OK, transfer.sendings == 0, let easy = transfer.easy {
+        let status = shim_easy_proxy_status(easy)
+        if status != 0, !(200..<300).contains(status) {
+            transfer.wasRefusedByProxy(status: status)
+            return .exception(.connect)
+        }
+    }
     switch code {
     case CURLE_OK:
         // libcurl takes the end of the connection for the end of the head.
@@ -24,8 +31,14 @@ func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.Attem
         }
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
         return .exception(.resolve)
-    case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY, CURLE_OPERATION_TIMEDOUT,
-        CURLE_NO_CONNECTION_AVAILABLE:
+    case CURLE_OPERATION_TIMEDOUT:
+        // The kernel gave up; or the loop was late, and libcurl looked at the clock before our timers did.
+        let timeout = transfer.call.engine.nextTimeout(transfer.call, transfer)
+        return timeout.left <= 0 ? transfer.timedOut(timeout.cause) : .exception(.connect)
+    case CURLE_PROXY:
+        transfer.wasRefusedByProxy(status: 0)
+        return .exception(.connect)
+    case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_NO_CONNECTION_AVAILABLE:
         return .exception(.connect)
     case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR,
         CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED, CURLE_SSL_SHUTDOWN_FAILED:

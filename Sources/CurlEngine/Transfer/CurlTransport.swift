@@ -41,6 +41,9 @@ final class CurlTransport: Transport {
     /// Those that are not asked for a while whether they can be written to, and until when.
     private var muted: [Int] = []
     private var mutedUntil = Int64.max
+    /// An address has failed them while they were connecting. libcurl before 8.4 takes the next one only when it looks at
+    /// the transfer again, and nothing makes it look.
+    private var failedByAddress: Transfer?
     /// When the multi handle of each group wants to be called although no socket is ready; `Int64.max`: not at all.
     private var dues = ConnectionGroup.allCases.map { _ in Int64.max }
 
@@ -152,6 +155,7 @@ final class CurlTransport: Transport {
             }
         }
         if engine.now >= mutedUntil { unmuteAll() }
+        tryNextAddresses()
         return handled
     }
 
@@ -160,6 +164,16 @@ final class CurlTransport: Transport {
             dues[index] = .max
             if let multi = multis[index] { shim_multi_timeout(multi) }
         }
+        tryNextAddresses()
+    }
+
+    private func tryNextAddresses() {
+        while let transfer = failedByAddress {
+            failedByAddress = transfer.nextFailedByAddress
+            transfer.nextFailedByAddress = nil
+            transfer.isFailedByAddress = false
+            if transfer.isConnecting { resume(transfer) }
+        }
     }
 
     private func handle(_ event: shim_ready) {
@@ -167,8 +181,10 @@ final class CurlTransport: Transport {
         guard sockets.indices.contains(index) else { return }
         let owner = sockets[index].owner
         let sendings = owner?.sendings
+        let isLookup = !sockets[index].isTracked
         if let owner {
             owner.touchConnection()
+            if isLookup { owner.mayConnect() }
         } else if !sockets[index].isWanted {
             // A connection that nobody uses: libcurl will see for itself. It is not to be heard of for ever.
             return forget(index)
@@ -176,6 +192,7 @@ final class CurlTransport: Transport {
         guard let multi = multis[Int(sockets[index].group.rawValue)] else { return forget(index) }
         shim_multi_ready(multi, event.descriptor, event.what)
         if let owner, owner.sendings != sendings { owner.wasSent() }
+        if let owner, isLookup { owner.looksUp() }
         if event.what == Int32(SHIM_WRITABLE) { return wasWritable(index) }
         sockets[index].writes = 0
         if sockets[index].isMuted { unmute(index) }
@@ -251,13 +268,21 @@ final class CurlTransport: Transport {
         sockets[index].isWanted = what != 0
         if what == 0 {
             // One that lost against a connection to another address of the host is not the one in use.
-            if let owner = sockets[index].owner, owner.socket == descriptor { owner.socket = -1 }
+            if let owner = sockets[index].owner {
+                if owner.socket == descriptor { owner.socket = -1 }
+                if owner.isConnecting, owner.isOpen, !owner.isFailedByAddress {
+                    owner.isFailedByAddress = true
+                    owner.nextFailedByAddress = failedByAddress
+                    failedByAddress = owner
+                }
+            }
             sockets[index].owner = nil
             if !sockets[index].isTracked { forget(index) }
             return
         }
         sockets[index].owner = transfer
         transfer?.socket = descriptor
+        if !sockets[index].isTracked { transfer?.looksUp() }
         guard sockets[index].watched != what else { return }
         _ = shim_epoll_watch(epoll, descriptor, what, sockets[index].watched < 0)
         sockets[index].watched = what

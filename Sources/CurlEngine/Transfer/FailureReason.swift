@@ -9,6 +9,9 @@ public struct FailureReason {
         case system(Int32)
         /// A code of libcurl's.
         case curl(Int32)
+        /// A proxy refused to connect, with that status of its answer to CONNECT; 0: in another way. The call's result has
+        /// its name.
+        case proxy(status: Int32)
     }
 
     public let argument: StaticString?
@@ -28,12 +31,13 @@ public struct FailureReason {
         self.init(nil, field, why)
     }
 
-    /// Static.
+    /// Static; for a proxy there is none.
     public var text: UnsafePointer<CChar> {
         switch why {
         case .words(let words): words.cString
         case .system(let error): shim_system_text(error) ?? StaticString("").cString
         case .curl(let code): shim_easy_text(CURLcode(UInt32(clamping: code))) ?? StaticString("").cString
+        case .proxy: StaticString("").cString
         }
     }
 }

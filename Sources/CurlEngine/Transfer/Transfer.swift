@@ -44,6 +44,10 @@ final class Transfer {
     /// A callback of the caller's has nothing to send, or takes nothing, until the call is resumed.
     var isPaused = false
 
+    /// In the transport's list of those whose next address is to be tried.
+    var isFailedByAddress = false
+    var nextFailedByAddress: Transfer?
+
     /// How often libcurl has asked to send the request, on a connection that may be used.
     private(set) var sendings = 0
     /// Why nothing was sent on the connection that libcurl had chosen.
@@ -56,6 +60,11 @@ final class Transfer {
     /// The connection that carries this exchange alone; -1: none.
     var occupiedSocket: Int32 = -1
     private(set) var wasVetoed = false
+
+    /// When it was handed to the transport.
+    let startedAt: Int64
+    /// Why it ended in an exception, where there is more to say than the cause.
+    var exceptionReason: FailureReason?
 
     /// When something last moved (M1).
     private(set) var lastActivity: Int64
@@ -113,6 +122,7 @@ final class Transfer {
         self.lines = lines
         lastActivity = now
         isCompressed = call.settings.isCompressed && call.request.asksForWhole && call.download?.range == nil
+        startedAt = now
         guard withToken, let token = call.auth?.token, !target.isForeign else { return }
         let others = lines ?? call.request.ownLines
         // A hook may have set one of its own.
@@ -167,6 +177,8 @@ final class Transfer {
         let version = call.settings.httpVersion
         attempt.multiplexed = call.engine.spoken.versions(of: target.place, version) == .multiplexed
         attempt.compressed = isCompressed
+        attempt.new_lookup = call.engine.doubtful.take(target.place)
+        attempt.connect_timeout_ms = call.engine.connectLimit(of: self, isFirstAddress: true)
         // Else all that moves is seen as it comes (M1).
         attempt.watched = target.hasBody || call.settings.onProgress != nil
         return attempt
@@ -516,9 +528,11 @@ final class Transfer {
     }
 
     func openSocket(exhausted: Bool) {
+        // That a further address is tried is no movement: all of them share the idle time (W5).
+        if !isOpen { touch() }
         open()
-        touch()
         if exhausted { localFailure = .exhausted }
+        setConnectLimit()
     }
 
     /// The request has gone out, which may have taken its time.
@@ -533,6 +547,7 @@ final class Transfer {
     /// Something moves on the connection.
     func touchConnection() {
         if !isMultiplexed { touch() }
+        if isConnecting { setConnectLimit() }
     }
 
     /// Bytes that the kernel drains to the peer count as moving (M1).

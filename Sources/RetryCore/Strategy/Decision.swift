@@ -65,5 +65,6 @@ public enum Reason: Int32, CaseIterable {
     case sinkCannotRestart = 16
     case tokenExpired = 17
     case retryBudgetSpent = 18
+    case proxyUnauthorized = 19
     case partialContent = 20
 }

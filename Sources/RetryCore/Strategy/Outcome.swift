@@ -16,6 +16,9 @@ public struct Outcome {
     /// False if the caller's sink has a part of a body that broke off, and cannot start again (B15).
     public var isSinkRestartable = true
 
+    /// A proxy wants other credentials than it was given (407 to CONNECT), and would again (W6).
+    public var isProxyUnauthorized = false
+
     /// A response.
     public init(status: Int32, headers: HeaderList = .empty) {
         self.status = status
@@ -53,6 +56,7 @@ public struct Outcome {
     @inline(__always)
     var obstacle: Reason? {
         if !isBodyReplayable { return .notReplayable }
+        if isProxyUnauthorized { return .proxyUnauthorized }
         return isSinkRestartable ? nil : .sinkCannotRestart
     }
 

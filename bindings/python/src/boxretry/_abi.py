@@ -178,6 +178,7 @@ class Request(Structure):
         ("http_version", c_int32),
         ("authorization", c_int32),
         ("token_source", c_void_p),
+        ("connect_timeout_ms", c_int64),
     )
 
 
@@ -430,6 +431,7 @@ class ClientOptions(Structure):
         ("reserved_2", c_int32),
         ("ca_path", c_char_p),
         ("budget", c_void_p),
+        ("connect_timeout_ms", c_int64),
     )
 
 
@@ -477,6 +479,8 @@ class Attempt(Structure):
         ("first_byte_ms", c_double),
         ("request_sent", c_int32),
         ("reserved_2", c_int32),
+        ("proxy_status", c_int32),
+        ("reserved_3", c_int32),
     )
 
 

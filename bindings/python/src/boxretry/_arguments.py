@@ -73,12 +73,12 @@ def decoded(encoded: bytes) -> str:
     return encoded.decode("utf-8", "surrogateescape")
 
 
-def deadline_ms(deadline: Real) -> int:
+def seconds_ms(seconds: Real, name: str) -> int:
     """Seconds as milliseconds, to the nearest one; but what is not 0 does not become 0."""
-    milliseconds = real(deadline, "deadline") * 1000
+    milliseconds = real(seconds, name) * 1000
     if not math.isfinite(milliseconds):
-        raise InvalidArgumentError(f"deadline: must be finite, but is {milliseconds:g}; None is no deadline")
-    return integer(round(milliseconds) or math.ceil(milliseconds), "deadline", INT64)
+        raise InvalidArgumentError(f"{name}: must be finite, but is {milliseconds:g}; None is no {name}")
+    return integer(round(milliseconds) or math.ceil(milliseconds), name, INT64)
 
 
 def new(struct: type[Structure], initialize: Callable[..., int]) -> Any:

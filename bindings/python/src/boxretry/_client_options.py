@@ -12,10 +12,10 @@ from ._bodies import Path, path_bytes
 from ._callbacks import before_attempt_of_client
 from ._common_arguments import (
     called,
-    deadline_or_none_ms,
     is_custom,
     positive,
     redirects,
+    seconds_or_none_ms,
     set_connection,
     strategy_handle,
     switch,
@@ -71,6 +71,7 @@ class ClientOptions:
         budget_capacity: SupportsIndex | None = None,
         budget_ratio: Real | None = None,
         budget: RetryBudget | None = None,
+        connect_timeout: Real | None = None,
         **unknown: object,
     ) -> None:
         """See `Client()`."""
@@ -81,7 +82,9 @@ class ClientOptions:
         if strategy_kept is not None:
             struct.strategy = strategy_kept.pointer
         if deadline is not None:
-            struct.deadline_ms = deadline_or_none_ms(deadline)
+            struct.deadline_ms = seconds_or_none_ms(deadline, "deadline")
+        if connect_timeout is not None:
+            struct.connect_timeout_ms = seconds_or_none_ms(connect_timeout, "connect_timeout")
         set_connection(struct, timeout, user_agent, ca_file, ca_path, tls_verify, proxy)
         for name, number, fits in (
             ("max_total_attempts", max_total_attempts, INT32),

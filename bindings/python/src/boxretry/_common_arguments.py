@@ -7,7 +7,7 @@ from ctypes import pointer
 from typing import Any, SupportsIndex
 
 from . import _abi
-from ._arguments import INT32, Real, Text, deadline_ms, integer, text
+from ._arguments import INT32, Real, Text, integer, seconds_ms, text
 from ._bodies import Path, path_bytes
 from ._certificates import default_ca_file
 from ._handle import Handle
@@ -44,13 +44,13 @@ def strategy_handle(strategy: Strategy) -> Handle:
     raise TypeError(f"strategy: must be a strategy, not {type(strategy).__name__}")
 
 
-def deadline_or_none_ms(deadline: Real) -> int:
-    """A deadline in seconds, in milliseconds. math.inf: none."""
-    if deadline == math.inf:
+def seconds_or_none_ms(seconds: Real, name: str) -> int:
+    """A deadline or timeout in seconds, in milliseconds. math.inf: none."""
+    if seconds == math.inf:
         return _abi.NO_TIMEOUT
-    milliseconds = deadline_ms(deadline)
+    milliseconds = seconds_ms(seconds, name)
     if milliseconds <= 0:
-        raise InvalidArgumentError(f"deadline: must be above 0, but is {deadline}")
+        raise InvalidArgumentError(f"{name}: must be above 0, but is {seconds}")
     return milliseconds
 
 

@@ -12,10 +12,10 @@ from ._bodies import Body, MemoryBody, Path
 from ._callbacks import before_attempt_of_request, complete_callback, progress_callback
 from ._common_arguments import (
     called,
-    deadline_or_none_ms,
     is_custom,
     positive,
     redirects,
+    seconds_or_none_ms,
     strategy_handle,
     switch,
     token_source_handle,
@@ -98,6 +98,7 @@ class Sending:
         resume: bool = False,
         sink: Any = None,
         timeout: Timeout | None = None,
+        connect_timeout: Real | None = None,
         deadline: Real | None = None,
         strategy: Strategy | None = None,
         cancel: CancelSwitch | None = None,
@@ -137,7 +138,9 @@ class Sending:
         if timeout is not None:
             struct.timeouts = pointer(timeouts_struct(timeout))
         if deadline is not None:
-            struct.deadline_ms = deadline_or_none_ms(deadline)
+            struct.deadline_ms = seconds_or_none_ms(deadline, "deadline")
+        if connect_timeout is not None:
+            struct.connect_timeout_ms = seconds_or_none_ms(connect_timeout, "connect_timeout")
         if strategy is not None:
             self._strategy = strategy_handle(strategy)
             struct.strategy = self._strategy.pointer

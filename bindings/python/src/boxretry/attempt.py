@@ -59,6 +59,8 @@ class Attempt:
     first_byte_ms: float | None
     #: NOTHING or SOME, over all of the attempt's sendings (B12).
     request_sent: RequestSent
+    #: Of the proxy's answer to CONNECT, for the last sending; 0: no CONNECT was answered (W6).
+    proxy_status: int = 0
 
     @property
     def retry(self) -> bool:
@@ -113,6 +115,7 @@ def _attempt_from_struct(struct: Any) -> Attempt:
         tls_ms=_known(struct.tls_ms),
         first_byte_ms=_known(struct.first_byte_ms),
         request_sent=RequestSent(struct.request_sent),
+        proxy_status=struct.proxy_status,
     )
 
 

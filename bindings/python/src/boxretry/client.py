@@ -100,6 +100,9 @@ class Client(HandleOwner):
         budget_ratio: the part of a retry that each success gives back. None: 0.1.
         budget: instead of these two, a budget that is shared with other clients and retry loops. It may be closed
             before the client.
+        connect_timeout: seconds within which each connection of an attempt must be ready for its request: name look-up,
+            TCP, a proxy's CONNECT and TLS together; above 0. Passing it is a network exception with the cause CONNECT
+            (W5). None: only the times of `timeout` hold.
 
         Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError.
         """
@@ -138,8 +141,8 @@ class Client(HandleOwner):
         sink: a function that gets such a body in pieces, or an object with `write()` and perhaps `begin()` and
             `restart()`; see `Sink`. It must not block, but may answer with `PAUSE`. What it raises ends the call:
             SinkError, with it as its cause.
-        timeout, deadline, strategy, body_limit, follow_redirects, max_redirects, compression, http_version: as for the
-            client, which this overrides. `deadline=math.inf`: none.
+        timeout, connect_timeout, deadline, strategy, body_limit, follow_redirects, max_redirects, compression,
+            http_version: as for the client, which this overrides. `deadline=math.inf`: none; so for `connect_timeout`.
         cancel: a CancelSwitch that ends the call.
         retry_safety: whether it may be sent again although the server may have acted on it (B12).
         idempotency_key: sent as a header, the same in all attempts; it makes the request safe to be sent again. 1 to

@@ -121,6 +121,7 @@ class Reason(_OpenEnum):
     SINK_CANNOT_RESTART = 16
     TOKEN_EXPIRED = 17
     RETRY_BUDGET_SPENT = 18
+    PROXY_UNAUTHORIZED = 19
     PARTIAL_CONTENT = 20
 
     @property

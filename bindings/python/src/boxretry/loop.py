@@ -7,7 +7,7 @@ from ctypes import byref
 from typing import SupportsIndex
 
 from . import _abi
-from ._arguments import UINT64, Real, deadline_ms, integer, new
+from ._arguments import UINT64, Real, integer, new, seconds_ms
 from ._handle import HandleOwner, new_handle
 from .budget import RetryBudget, budget_handle
 from .clock import ManualClock
@@ -60,7 +60,7 @@ class RetryLoop(HandleOwner):
         options = new(_abi.LoopOptions, _abi.boxretry_loop_options_init)
         options.auth_available = 1 if auth_available else 0
         if deadline is not None:
-            options.deadline_ms = deadline_ms(deadline)
+            options.deadline_ms = seconds_ms(deadline, "deadline")
         clock_handle = None
         if clock is not None:
             if not isinstance(clock, ManualClock):

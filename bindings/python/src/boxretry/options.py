@@ -42,6 +42,7 @@ class RequestArguments(TypedDict, total=False):
     resume: bool
     sink: Any
     timeout: Timeout | None
+    connect_timeout: Real | None
     deadline: Real | None
     strategy: Strategy | None
     cancel: CancelSwitch | None
@@ -94,3 +95,4 @@ class ClientSettings(TypedDict, total=False):
     budget_capacity: SupportsIndex | None
     budget_ratio: Real | None
     budget: RetryBudget | None
+    connect_timeout: Real | None
