@@ -252,7 +252,10 @@ typedef struct boxretry_part {
 } boxretry_part;
 
 /**
- * A body that does not lie in memory as a whole. Callbacks run on the loop, one at a time, and must not block; `call` is
+ * A body that does not lie in memory as a whole. All attempts send the same bytes: if a file is not what it was in the
+ * attempt before (its length, the time of its last change, or another file at its path), the call ends with SOURCE (R5).
+ *
+ * Callbacks run on the loop, one at a time, and must not block; `call` is
  * the call, for boxretry_call_resume() and boxretry_call_cancel(), and lives until the call has ended.
  */
 typedef struct boxretry_body_source {
@@ -1463,7 +1466,12 @@ boxretry_error boxretry_response_error(const boxretry_response *response);
  */
 boxretry_error boxretry_response_token_error(const boxretry_response *response);
 
-/** The status; 0: it ended without a response. A resumed download ends with the 206 of its last part. */
+/**
+ * The status; 0: the call ended without a response. A resumed download ends with the 206 of its last part.
+ *
+ * A call that CANCELLED, DEADLINE, CALLBACK_FAILED or a token error ended keeps the last whole response that one of its
+ * attempts received (B10): status, headers, body and URL are then of that one.
+ */
 int32_t boxretry_response_status(const boxretry_response *response);
 
 /**
@@ -1538,7 +1546,10 @@ typedef struct boxretry_attempt {
 /** Does what BOXRETRY_ATTEMPT_INIT does. INVALID_ARGUMENT. Any thread. */
 boxretry_error boxretry_attempt_init(boxretry_attempt *attempt, size_t struct_size);
 
-/** How many attempts there were. */
+/**
+ * How many attempts there were. One that was under way when the call ended is among them (B10), with `status` and `cause` 0
+ * and `reason` -1: `request_sent` and `redirects` say whether the server may have acted on it.
+ */
 size_t boxretry_response_attempt_count(const boxretry_response *response);
 
 /** One of the attempts, from 0. INVALID_ARGUMENT, FORKED. */

@@ -191,16 +191,16 @@ import Testing
         #expect(tokenSource.tokenAtHand() == nil)
     }
 
-    @Test("a 401 that is followed by an exception is not what a call without a token ends with") func laterException()
-        throws
-    {
+    @Test("B10: a call that ends without a token keeps the last response, although an exception came after it")
+    func laterException() throws {
         let tokens = Tokens(.token("a"), .token("b"), .failure)
         let source = try tokens.makeSource()
         let brokenOff = Script(events: [(1, .run { source.clear() }), (2, .end(.exception(.receive)))])
         let result = try Scene(.status(401, body: "no"), brokenOff).perform(tokens: source)
         #expect(result.ending == .token && result.tokenFailure != nil)
-        #expect(result.records.map(\.status) == [401, 0])
-        #expect(result.status == 0 && result.bodyText.isEmpty && result.headerList.count == 0)
+        #expect(result.records.map(\.status) == [401, 0, 0])
+        #expect(result.records.map(\.requestSent) == [.some, .some, .nothing])
+        #expect(result.status == 401 && result.bodyText == "no")
     }
 
     @Test("B11: waiting for a token counts against the deadline, and not against an attempt's timeouts") func deadline()
@@ -234,7 +234,7 @@ import Testing
 }
 
 /// A source whose provider answers at once, as it was told; after the last answer it never answers.
-private final class Tokens: TokenProvider {
+final class Tokens: TokenProvider {
     enum Answer {
         case token(String)
         case failure

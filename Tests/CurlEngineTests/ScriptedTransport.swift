@@ -181,19 +181,20 @@ final class Scene {
     let engine: Engine
     private(set) var call: Call?
 
-    convenience init(_ scripts: Script..., onEvent: ((EngineEvent) -> Void)? = nil) throws {
-        try self.init(scripts, onEvent: onEvent)
+    convenience init(_ scripts: Script..., maxTransfers: Int? = nil, onEvent: ((EngineEvent) -> Void)? = nil) throws {
+        try self.init(scripts, maxTransfers: maxTransfers, onEvent: onEvent)
     }
 
     /// `replayCodes`: as of a client's options (R1).
     init(
-        _ scripts: [Script], replayCodes: [String] = [], budget: SharedRetryBudget? = nil,
+        _ scripts: [Script], replayCodes: [String] = [], budget: SharedRetryBudget? = nil, maxTransfers: Int? = nil,
         onEvent: ((EngineEvent) -> Void)? = nil
     ) throws {
         transport = ScriptedTransport(scripts, clock: clock)
         var settings = EngineSettings()
         settings.onEvent = onEvent
         settings.budget = budget
+        if let maxTransfers { settings.maxTransfers = maxTransfers }
         for code in replayCodes {
             if let copy = code.withCString({ shim_copy_string($0) }) { settings.replayCodes.append(copy) }
         }
@@ -209,6 +210,22 @@ final class Scene {
         strategy: (any RetryStrategy)? = nil,
         cancelSwitch: CancelSwitch? = nil, _ change: (inout CallSettings) -> Void = { _ in }
     ) throws -> CallResult {
+        let call = try makeCall(
+            method: method, url: url, headers: headers, body: body, source: source, sink: sink, tokens: tokens,
+            strategy: strategy, cancelSwitch: cancelSwitch, change)
+        self.call = call
+        guard engine.perform(call) == .begun, let result = engine.takeResult(of: call) else {
+            throw Engine.SetupFailure.exhausted
+        }
+        return result
+    }
+
+    func makeCall(
+        method: String = "GET", url: String? = nil, headers: OwnedHeaders = OwnedHeaders(), body: String? = nil,
+        source: BodySource? = nil, sink: BodySink? = nil, tokens: TokenSource? = nil,
+        strategy: (any RetryStrategy)? = nil,
+        cancelSwitch: CancelSwitch? = nil, _ change: (inout CallSettings) -> Void = { _ in }
+    ) throws -> Call {
         var settings = CallSettings()
         change(&settings)
         var options = BoxRetryOptions()
@@ -227,15 +244,10 @@ final class Scene {
             }
         }
         guard let request else { throw Engine.SetupFailure.outOfMemory }
-        let call = Call(
+        return Call(
             engine: engine, request: request, strategy: strategy ?? BoxRetryStrategy(checked: options),
             settings: settings, delivery: .none, cancelSwitch: cancelSwitch, userPointer: nil, sink: sink,
             tokens: tokens)
-        self.call = call
-        guard engine.perform(call) == .begun, let result = engine.takeResult(of: call) else {
-            throw Engine.SetupFailure.exhausted
-        }
-        return result
     }
 }
 

@@ -32,10 +32,12 @@ public final class Call: TimerEntry {
     var attemptStartedAt: Int64 = 0
     /// The same on CLOCK_BOOTTIME, on which the resource time runs (M6).
     var attemptStartedBoot: Int64 = 0
-    /// What the last attempt brought; the body only if its transfer is gone, and it may yet be wanted.
-    private(set) var received = (head: ResponseHead(), body: shim_buffer())
-    private var hasKeptResponse = false
-    private var isKeptBodyCutOff = false
+    /// The head of the response that is being received.
+    private(set) var receivedHead = ResponseHead()
+    /// The last whole response, which stays with the call however it ends (B10).
+    private(set) var lastResponse: ReceivedResponse?
+    /// An attempt has begun that is not in the record yet.
+    var isAttemptOpen = false
     var records: [AttemptRecord] = []
     var redirects: [RedirectRecord] = []
     var reconnects: Int32 = 0
@@ -110,56 +112,45 @@ public final class Call: TimerEntry {
     }
 
     deinit {
-        freeReceived()
+        receivedHead.free()
         download?.forget()
     }
 
-    /// Keeps the head that an attempt brought, if there is a whole one that has not been kept yet, in place of what the
-    /// attempt before brought. False if there is no memory.
+    /// Keeps the head that an attempt brought, if there is a whole one that has not been kept yet, in place of the one
+    /// before. False if there is no memory.
     func keepHead(_ transfer: Transfer) -> Bool {
         guard transfer.isHeadWhole, transfer.holdsHead else { return true }
         guard let head = transfer.takeHead() else { return false }
-        freeReceived()
-        received.head = head
+        receivedHead.free()
+        receivedHead = head
         return true
     }
 
-    /// Keeps a response whose transfer is about to go, in case that there will be no other.
-    func keepResponse() {
-        guard let transfer else { return }
-        shim_buffer_free(&received.body)
-        received.body = transfer.takeBody()
-        hasKeptResponse = true
-        isKeptBodyCutOff = transfer.isBodyCutOff
-    }
-
-    /// There is a later attempt, so that what the one before brought is nobody's any more.
-    func forgetResponse() {
-        hasKeptResponse = false
-    }
-
-    private func freeReceived() {
-        forgetResponse()
-        received.head.free()
-        shim_buffer_free(&received.body)
+    /// The attempt is over: what it received no longer depends on its transfer.
+    func keepReceived(_ transfer: Transfer, isWhole: Bool) {
+        guard transfer.isHeadWhole else { return }
+        let response = ReceivedResponse(
+            status: isWhole ? transfer.status : 0, head: receivedHead, body: transfer.takeBody(),
+            isBodyCutOff: transfer.isBodyCutOff, target: target)
+        receivedHead = ResponseHead()
+        transfer.received = response
+        if isWhole { lastResponse = response }
     }
 
     func makeResult(_ ending: CallMachine.Ending) -> CallResult {
-        // Only what ended in a response, or in a callback that was asked about one, has one to show. Else what the last
-        // attempt brought stays here: a strategy may be looking at it on another thread.
-        let hasResponse = ending == .response || ending == .callbackFailed || ending == .token && hasKeptResponse
-        var brought = (head: ResponseHead(), body: shim_buffer())
-        if hasResponse {
-            swap(&brought, &received)
-            if let transfer { brought.body = transfer.takeBody() }
-        }
         let reason = reason(of: ending)
         return CallResult(
-            ending: ending, status: hasResponse ? records.last?.status ?? 0 : 0, head: brought.head,
-            body: brought.body, isBodyCutOff: hasResponse && (transfer?.isBodyCutOff ?? isKeptBodyCutOff),
-            records: records,
-            redirects: redirects, sinkLength: sinkLength(ending), target: target, tokenFailure: auth?.failure,
-            reason: reason, proxyName: proxyName(reason), userPointer: userPointer)
+            ending: ending, response: response(with: ending), records: records, redirects: redirects,
+            sinkLength: sinkLength(ending), target: target, tokenFailure: auth?.failure, reason: reason,
+            proxyName: proxyName(reason), userPointer: userPointer)
+    }
+
+    /// The response that the call ended with; or the last one before a cancel, the deadline or a callback ended it (B10).
+    private func response(with ending: CallMachine.Ending) -> ReceivedResponse? {
+        switch ending {
+        case .response, .cancelled, .deadline, .callbackFailed, .token: lastResponse
+        case .exception, .local: nil
+        }
     }
 
     /// What more there is to say of how it ended.
@@ -215,8 +206,8 @@ public final class Call: TimerEntry {
 
     /// How much of the attempt's request has left this machine. What was sent before a redirect or a reconnect counts:
     /// the server may have acted on it, though nothing was sent after it (B12).
-    func requestSent(_ transfer: Transfer) -> RequestSent {
-        transfer.sendings == 0 && redirectsInAttempt == 0 && reconnects == 0 ? .nothing : .some
+    var requestSent: RequestSent {
+        (transfer?.sendings ?? 0) == 0 && redirectsInAttempt == 0 && reconnects == 0 ? .nothing : .some
     }
 
     override func fire(now: Int64) {
@@ -250,6 +241,14 @@ public struct AttemptRecord {
     public var report: shim_report
 }
 
+extension shim_report {
+    /// Nothing was sent.
+    static var none: shim_report {
+        shim_report(
+            http_version: 0, sent: 0, received: 0, lookup: -1, connect: -1, tls: -1, first_byte: -1, proxy_status: 0)
+    }
+}
+
 /// A redirect that was followed.
 public struct RedirectRecord {
     public var attemptNumber: Int32
@@ -262,13 +261,11 @@ public struct RedirectRecord {
 /// How a call ended, and with what. Never changes.
 public final class CallResult {
     public let ending: CallMachine.Ending
-    /// 0: without a response.
-    public let status: Int32
     public let records: [AttemptRecord]
     public let redirects: [RedirectRecord]
-    public let isBodyCutOff: Bool
     /// Bytes of the body that the sink has.
     public let sinkLength: Int64
+    private let response: ReceivedResponse?
     private let target: Target
     /// Why no access token could be got, if that ended the call.
     public let tokenFailure: TokenWaitFailure?
@@ -277,20 +274,15 @@ public final class CallResult {
     /// Host and port of the proxy, if it is about one.
     public let proxyName: ProviderText
     public let userPointer: UnsafeMutableRawPointer?
-    private var headers: ResponseHead
-    private var bodyBuffer: shim_buffer
 
     init(
-        ending: CallMachine.Ending, status: Int32, head: ResponseHead, body: shim_buffer, isBodyCutOff: Bool,
-        records: [AttemptRecord], redirects: [RedirectRecord], sinkLength: Int64, target: Target,
-        tokenFailure: TokenWaitFailure?, reason: FailureReason?, proxyName: ProviderText,
+        ending: CallMachine.Ending, response: ReceivedResponse?, records: [AttemptRecord], redirects: [RedirectRecord],
+        sinkLength: Int64, target: Target, tokenFailure: TokenWaitFailure?, reason: FailureReason?,
+        proxyName: ProviderText,
         userPointer: UnsafeMutableRawPointer?
     ) {
         self.ending = ending
-        self.status = status
-        headers = head
-        bodyBuffer = body
-        self.isBodyCutOff = isBodyCutOff
+        self.response = response
         self.records = records
         self.redirects = redirects
         self.sinkLength = sinkLength
@@ -301,16 +293,17 @@ public final class CallResult {
         self.userPointer = userPointer
     }
 
-    deinit {
-        headers.free()
-        shim_buffer_free(&bodyBuffer)
-    }
+    /// 0: without a response.
+    public var status: Int32 { response?.status ?? 0 }
 
-    public var url: UnsafePointer<CChar> { target.shownURL }
+    public var isBodyCutOff: Bool { response?.isBodyCutOff ?? false }
 
-    public var body: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bodyBuffer.data, count: bodyBuffer.count) }
+    /// Where the response came from; without one, where the last attempt went.
+    public var url: UnsafePointer<CChar> { (response?.target ?? target).shownURL }
 
-    public var headerList: HeaderList { headers.list }
+    public var body: UnsafeRawBufferPointer { response?.body ?? UnsafeRawBufferPointer(start: nil, count: 0) }
 
-    public var reasonPhrase: UnsafePointer<CChar> { headers.reasonPhrase }
+    public var headerList: HeaderList { response?.headers ?? .empty }
+
+    public var reasonPhrase: UnsafePointer<CChar> { response?.reasonPhrase ?? StaticString("").cString }
 }

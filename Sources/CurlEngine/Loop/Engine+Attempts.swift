@@ -23,6 +23,7 @@ extension Engine {
     }
 
     private func begin(_ call: Call) {
+        if call.reconnects == 0, call.redirectsInAttempt == 0, !call.wasNotSent { openAttempt(call) }
         switch call.headerLines() {
         case .unchanged: begin(call, nil, withToken: true)
         case .changed(let lines, let withToken): begin(call, lines, withToken: withToken)
@@ -33,6 +34,13 @@ extension Engine {
             giveUpTurn(call)
             perform(call.machine.callbackFailed(), call)
         }
+    }
+
+    /// From now on the attempt is in the record, however the call ends (B10).
+    func openAttempt(_ call: Call) {
+        call.isAttemptOpen = true
+        call.attemptStartedAt = now
+        call.attemptStartedBoot = boottime
     }
 
     private func giveUpTurn(_ call: Call) {
@@ -50,11 +58,7 @@ extension Engine {
         call.transfer = transfer
         let isAgain = call.wasNotSent
         call.wasNotSent = false
-        if call.reconnects == 0, call.redirectsInAttempt == 0, !isAgain {
-            call.attemptStartedAt = now
-            call.attemptStartedBoot = boottime
-            locked { stats.attempts += 1 }
-        }
+        if call.reconnects == 0, call.redirectsInAttempt == 0, !isAgain { locked { stats.attempts += 1 } }
         arm(call)
         if !isAgain { tell(.attemptBegan, call) }
         if transfer.target.hasBody, let source = call.request.source, !source.rewind() {
@@ -119,7 +123,7 @@ extension Engine {
     /// What a response is to the call: its answer, or a redirect that is followed. Then the call's target is changed.
     private func followed(_ call: Call, _ transfer: Transfer) -> Followed {
         guard Redirect.isRedirect(transfer.status), call.settings.maxRedirects > 0 else { return .ended(.response) }
-        guard let location = call.received.head.list.firstValue(of: "Location") else { return .ended(.response) }
+        guard let location = call.receivedHead.list.firstValue(of: "Location") else { return .ended(.response) }
         let target: Target
         switch call.target.followed(status: transfer.status, location: location, from: call.request.target) {
         case .to(let followed): target = followed
@@ -140,6 +144,7 @@ extension Engine {
         _ call: Call, _ transfer: Transfer, _ result: CallMachine.AttemptResult, code: Int32, at time: Int64
     ) {
         var cause = NetworkExceptionCause.none
+        var isWhole = false
         switch result {
         case .redirect: return tell(.redirected, call)
         case .notSent: return call.wasNotSent = true
@@ -149,15 +154,17 @@ extension Engine {
             return tell(.reconnect, call)
         case .vetoed: cause = .receive
         case .exception(let reason): cause = reason
-        case .response, .replay, .part, .local: break
+        case .response, .replay, .part: isWhole = true
+        case .local: break
         }
-        call.forgetResponse()
+        call.keepReceived(transfer, isWhole: isWhole)
+        call.isAttemptOpen = false
         if cause != .none {
             call.exceptions += 1
             call.exceptionReason = transfer.exceptionReason
             if transfer.sendings == 0 { doubtful.note(transfer.target.place) }
         }
-        var record = record(of: call, transfer, at: time)
+        var record = record(of: call, at: time)
         if cause == .none {
             record.status = transfer.status
         } else {
@@ -169,20 +176,19 @@ extension Engine {
         if cause != .none || result == .part, transfer.place == .sink, let sink = call.sink {
             call.download?.ended(at: sink.length)
         }
-        makeOutcome(call, transfer, cause: cause)
+        makeOutcome(call, transfer, headers: transfer.received?.headers ?? .empty, cause: cause)
         call.reconnects = 0
+        call.redirectsInAttempt = 0
         guard result == .replay || result == .part else { return }
         call.records[call.records.count - 1].decision = transfer.decision
         tell(.attemptEnded, call, call.records.last)
-        if result == .replay { call.keepResponse() }
     }
 
-    /// The attempt's outcome, for the strategy to see.
-    func makeOutcome(_ call: Call, _ transfer: Transfer, cause: NetworkExceptionCause) {
+    /// The attempt's outcome, for the strategy to see. A response that broke off has headers, too.
+    func makeOutcome(_ call: Call, _ transfer: Transfer, headers: HeaderList, cause: NetworkExceptionCause) {
         var outcome = cause == .none ? Outcome(status: transfer.status) : Outcome(exception: cause)
-        // A response that broke off has headers, too.
-        if transfer.isHeadWhole { outcome.headers = call.received.head.list }
-        outcome.requestSent = call.requestSent(transfer)
+        outcome.headers = headers
+        outcome.requestSent = call.requestSent
         outcome.isRequestUnsafe = call.request.isUnsafe
         outcome.request = UnsafeRawPointer(call.request.description)
         outcome.isBodyReplayable = call.bodyCanBeSentAgain
@@ -192,19 +198,21 @@ extension Engine {
         transfer.outcome = outcome
     }
 
-    /// Writes down an attempt that the end of its call broke off: the server may have seen it (B13).
-    func noteUnfinished(_ call: Call, _ transfer: Transfer) {
-        detach(transfer)
-        call.records.append(record(of: call, transfer, at: now))
+    /// Writes down an attempt that the end of its call broke off: the server may have acted on it (B10).
+    func noteUnfinished(_ call: Call) {
+        if let transfer = call.transfer { detach(transfer) }
+        call.isAttemptOpen = false
+        call.records.append(record(of: call, at: now))
     }
 
-    /// What is known of an attempt, however it ended.
-    private func record(of call: Call, _ transfer: Transfer, at time: Int64) -> AttemptRecord {
+    /// What is known of an attempt, however it ended. Without a transfer, it waited for its turn or its token.
+    private func record(of call: Call, at time: Int64) -> AttemptRecord {
         AttemptRecord(
             status: 0, cause: .none, decision: nil, startedAt: call.attemptStartedAt - call.startedAt,
             endedAt: time - call.startedAt, reconnects: call.reconnects, curlCode: 0,
             number: call.attemptNumber, exceptionNumber: 0, redirects: call.redirectsInAttempt,
-            requestSent: call.requestSent(transfer), resumedFrom: transfer.resumedFrom, report: transfer.report)
+            requestSent: call.requestSent, resumedFrom: call.transfer?.resumedFrom ?? 0,
+            report: call.transfer?.report ?? .none)
     }
 
     /// The transfer's look-up is over, or it found a connection that there was.

@@ -9,18 +9,11 @@ extension Engine {
         case .getToken: getToken(call)
         case .attempt(let fresh):
             call.target = call.request.target
-            call.redirectsInAttempt = 0
             if !call.records.isEmpty { locked { stats.retries += 1 } }
             enqueue(call, fresh: fresh)
         case .sendAgain(let fresh): enqueue(call, fresh: fresh)
         case .decide: decide(call)
         case .wait(let seconds):
-            // If there is no other token, it is what the call ends with (B8).
-            if let transfer = call.transfer, transfer.decision?.action == .refreshTokenAndRetry,
-                !transfer.outcome.isNetworkException
-            {
-                call.keepResponse()
-            }
             drop(&call.transfer)
             tell(.retryScheduled, call, call.records.last)
             timers.set(call, due: Instant(nanoseconds: now).advanced(bySeconds: seconds).nanoseconds)
@@ -66,7 +59,10 @@ extension Engine {
             return perform(call.machine.deadlinePassed(), call)
         }
         switch call.machine.state {
-        case .waiting: perform(call.machine.waitOver(), call)
+        case .waiting:
+            // With a rejected token, there is no next attempt before there is another token (B8).
+            if call.records.last?.decision?.action != .refreshTokenAndRetry { openAttempt(call) }
+            perform(call.machine.waitOver(), call)
         case .attempting:
             guard let transfer = call.transfer, !transfer.isDetached else { return arm(call) }
             if call.request.hasBody { transfer.lookAtKernel() }
@@ -123,9 +119,7 @@ extension Engine {
     }
 
     private func finish(_ call: Call, _ wanted: CallMachine.Ending) {
-        if let transfer = call.transfer, !transfer.isDetached || transfer.headDecision.isPending {
-            noteUnfinished(call, transfer)
-        }
+        if call.isAttemptOpen { noteUnfinished(call) }
         leaveToken(call)
         let ending = closeBodies(call, wanted)
         hasMoreToDo = true

@@ -28,7 +28,7 @@ extension Engine {
     /// libcurl.
     func askEarly(_ call: Call, _ transfer: Transfer) -> EarlyAnswer {
         guard call.keepHead(transfer) else { return .fail(.outOfMemory) }
-        makeOutcome(call, transfer, cause: .none)
+        makeOutcome(call, transfer, headers: call.receivedHead.list, cause: .none)
         guard call.strategy.callsBack else {
             let answer = charged(StrategyAnswer(of: call.retryLoop, about: transfer.outcome, clock: clock), transfer)
             transfer.headDecision = .made(answer)
@@ -46,6 +46,7 @@ extension Engine {
         guard case .pending(let end) = transfer.headDecision else { return decided(call, transfer, answer) }
         guard let decision = answer.decision else {
             transfer.strategyFailure = answer.failure
+            call.keepReceived(transfer, isWhole: true)
             return perform(call.machine.callbackFailed(), call)
         }
         transfer.headDecision = .made(answer)

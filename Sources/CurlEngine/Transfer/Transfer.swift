@@ -23,6 +23,8 @@ final class Transfer {
     var isDetached = false
     /// What is known of it in the end.
     var report = shim_report()
+    /// What came back, whole or broken off, once the attempt has ended.
+    var received: ReceivedResponse?
     /// How it ended, as the strategy sees it.
     var outcome = Outcome(status: 0)
     /// What was decided about that outcome.
@@ -348,15 +350,15 @@ final class Transfer {
     /// The body goes to the caller's sink. False: stop.
     func deliver(to sink: BodySink) -> Bool {
         let isUnasked = status == 206 && call.request.asksForWhole && sink is FileSink
-        let answer = call.download?.received(status: status, call.received.head.list, length: framing.length)
+        let answer = call.download?.received(status: status, call.receivedHead.list, length: framing.length)
         switch answer ?? (isUnasked ? .wrong : .whole) {
         case .rest: break
         case .whole:
             let hasStarted = sink.start(
                 call,
                 DeliveredHead(
-                    status: status, httpVersion: httpVersion, reasonPhrase: call.received.head.reasonPhrase,
-                    headers: call.received.head.list))
+                    status: status, httpVersion: httpVersion, reasonPhrase: call.receivedHead.reasonPhrase,
+                    headers: call.receivedHead.list))
             call.engine.readClock()  // Foreign code may have taken its time.
             guard hasStarted else {
                 localFailure = .sink
