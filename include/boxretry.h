@@ -414,12 +414,14 @@ typedef struct boxretry_request {
                             of its own never gets one (T13) */
   boxretry_token_source *token_source; /* retained; NULL: the client's */
   int64_t connect_timeout_ms;          /* as in boxretry_client_options; 0: the client's; BOXRETRY_NO_TIMEOUT: none */
+  int32_t reconnect;                   /* BOXRETRY_SWITCH_…; see boxretry_client_options */
+  int32_t reserved;                    /* 0 */
 } boxretry_request;
 
 #define BOXRETRY_REQUEST_INIT                                                                                          \
   {                                                                                                                    \
     sizeof(boxretry_request), NULL, NULL, NULL, 0, NULL, 0, NULL, BOXRETRY_SAFETY_BY_METHOD, 0, NULL, NULL, 0, 0,      \
-        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0                          \
+        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0, 0, 0                    \
   }
 
 /** Does what BOXRETRY_REQUEST_INIT does. `struct_size` is sizeof(boxretry_request). INVALID_ARGUMENT. Any thread. */
@@ -541,8 +543,7 @@ typedef struct boxretry_delay_header {
 typedef struct boxretry_retry_options {
   size_t struct_size;
   int32_t max_attempts;              /* 0 to 1000000; default 5. A response is not retried once so many attempts, of any
-                                        kind, have been made; and all retries of a call are never more (B5). A retry
-                                        loop ends at its max_total_attempts all the same, by default at 1000 */
+                                        kind, have been made; and all retries of a call are never more (B5) */
   int32_t max_retries_on_exception;  /* 0 to 1000000; default 2. Retries after network exceptions */
   double retry_base_interval;        /* seconds, 0 or more, finite; default 1. The first wait is twice as long (B6) */
   double retry_randomization_factor; /* 0 to 1; default 0.5. A delay is multiplied by 1 - factor to 1 + factor */
@@ -783,7 +784,8 @@ typedef struct boxretry_loop_options {
   const boxretry_clock *clock; /* NULL (default): the system's. Retained */
   uint64_t seed;               /* of the jitter; the same seed gives the same delays, with the same version of the
                                   library. 0 (default): random */
-  int32_t max_total_attempts;  /* ceiling of attempts for any strategy; 1 to 1000000. 0 (default): 1000 */
+  int32_t max_total_attempts;  /* ceiling of attempts for any strategy; 1 to 1000000. 0 (default): 1000 for a custom
+                                  strategy, none for Box's, which has max_attempts (B14) */
   int32_t reserved;            /* 0 */
   boxretry_budget *budget;     /* charged by boxretry_retry_loop_next(): each retry takes from it, a success gives back
                                   (C1). Retained. NULL (default): no budget */
@@ -1238,7 +1240,8 @@ typedef struct boxretry_client_options {
   const char *proxy;                /* for BOXRETRY_PROXY_GIVEN alone, else NULL: its URL. http, https, socks4, socks4a,
                                        socks5 or socks5h; without a scheme: http */
   int32_t proxy_mode;               /* BOXRETRY_PROXY_… */
-  int32_t max_total_attempts;       /* of each call, whatever its strategy; 1 to 1000000; 0: 1000 (B14) */
+  int32_t max_total_attempts;       /* of each call, reconnects included; 1 to 1000000; 0: 1000 for a custom strategy,
+                                       none for Box's, which has max_attempts (B14) */
   int32_t max_transfers;            /* attempts under way at once, the others wait; 1 to 100000; 0: 512 */
   int32_t max_response_headers;     /* lines; 1 to 65536; 0: 1000 */
   size_t max_response_header_bytes; /* of all lines together; 1 to 262144; 0: 262144 */
@@ -1282,13 +1285,17 @@ typedef struct boxretry_client_options {
 
   /* A budget for the retries of all calls together, which bounds what they add to the load of a server that is down: each
      retry takes one, each call that succeeds gives back a part of one, and when half of it is left there is none until
-     successes have filled it up again (C1). First attempts, replays, redirects and reconnects take nothing */
+     successes have filled it up again (C1). A reconnect takes one, too; first attempts, replays and redirects take nothing */
   int32_t budget_capacity; /* retries; 1 to 1000000; 0: no budget */
   double budget_ratio;     /* 0 to 1: what a success gives back; 0: 0.1 */
 
   int32_t tls_verify; /* BOXRETRY_SWITCH_…; OFF: accept any certificate, for any host name. Anyone on the way can then
                           read and change everything, tokens included. Default: ON */
-  int32_t reserved_2; /* 0 */
+  /* BOXRETRY_SWITCH_…: if a kept-alive connection turns out to be dead before a byte of the response came, the request is
+     sent again at once on a new one, within its attempt (B13): only an idempotent method, at most once in a call, and as
+     one of the retries of max_attempts, of max_total_attempts and of the budget. OFF: that is a network exception.
+     Default: on with Box's preset, off with January's */
+  int32_t reconnect;
   const char
       *ca_path; /* a directory of certificates in PEM form, named by hash as `openssl rehash` does, that are trusted
                           instead of the system's; with ca_file, the certificates of both. NULL: none */
@@ -1574,6 +1581,26 @@ size_t boxretry_response_redirect_count(const boxretry_response *response);
 
 /** One of the redirects, from 0, in the order in which they were followed. INVALID_ARGUMENT, FORKED. */
 boxretry_error boxretry_response_redirect(const boxretry_response *response, size_t index, boxretry_redirect *out);
+
+/** A request that was sent again at once, since its connection was dead (B13). The server may have seen it twice. */
+typedef struct boxretry_reconnect {
+  size_t struct_size;
+  int32_t attempt_number; /* the attempt within which it was, from 1 */
+  int32_t cause;          /* BOXRETRY_CAUSE_…: what the old connection failed with */
+  double at_ms;           /* milliseconds since the call began */
+} boxretry_reconnect;
+
+#define BOXRETRY_RECONNECT_INIT                                                                                        \
+  { sizeof(boxretry_reconnect), 0, BOXRETRY_CAUSE_NONE, 0.0 }
+
+/** Does what BOXRETRY_RECONNECT_INIT does. INVALID_ARGUMENT. Any thread. */
+boxretry_error boxretry_reconnect_init(boxretry_reconnect *reconnect, size_t struct_size);
+
+/** The number of reconnects in all attempts. */
+size_t boxretry_response_reconnect_count(const boxretry_response *response);
+
+/** Writes the reconnect at `index`, from 0, in the order of their time. INVALID_ARGUMENT, FORKED. */
+boxretry_error boxretry_response_reconnect(const boxretry_response *response, size_t index, boxretry_reconnect *out);
 
 /** Ends a response. NULL is accepted. Anywhere. */
 void boxretry_response_free(boxretry_response *response);

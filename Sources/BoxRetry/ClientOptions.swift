@@ -27,7 +27,7 @@ extension boxretry_client_options: SizedStruct {
             client_key_password: nil, unix_socket: nil, secret_headers: nil, secret_header_count: 0,
             idempotency_key_header: nil, before_attempt: nil, before_attempt_context: nil, on_transfer: nil,
             on_transfer_context: nil, token_source: nil, replay_codes: nil, replay_code_count: 0,
-            allow_insecure_token: 0, budget_capacity: 0, budget_ratio: 0, tls_verify: 0, reserved_2: 0,
+            allow_insecure_token: 0, budget_capacity: 0, budget_ratio: 0, tls_verify: 0, reconnect: 0,
             ca_path: nil, budget: nil, connect_timeout_ms: 0)
     }
 
@@ -88,9 +88,11 @@ extension CallSettings {
         try set(timeouts: options.timeouts)
         try set(connectTimeout: options.connect_timeout_ms, "options")
         try set(deadline: options.deadline_ms, "options")
-        maxTotalAttempts = try checkedCount(
-            options.max_total_attempts, "max_total_attempts", upTo: 1_000_000, "must be from 0 to 1000000",
-            orDefault: maxTotalAttempts)
+        if options.max_total_attempts != 0 {
+            maxTotalAttempts = try checkedCount(
+                options.max_total_attempts, "max_total_attempts", upTo: 1_000_000, "must be from 0 to 1000000",
+                orDefault: 0)
+        }
         maxHeaderLines = Int(
             try checkedCount(
                 options.max_response_headers, "max_response_headers", upTo: 65_536, "must be from 0 to 65536",
@@ -106,7 +108,9 @@ extension CallSettings {
             options.error_body_limit, "options", "error_body_limit", orDefault: errorBodyLimit)
         try set(maxRedirects: options.max_redirects, "options")
         try set(httpVersion: options.http_version, "options")
-        try set(compression: options.compression, "options")
+        isCompressed = try isOn(options.compression, "options", "compression", byDefault: isCompressed)
+        mayReconnect = try isOn(
+            options.reconnect, "options", "reconnect", byDefault: Int(options.preset) != BOXRETRY_PRESET_JANUARY)
         beforeAttempt = hook(options.before_attempt, options.before_attempt_context)
     }
 
@@ -119,7 +123,9 @@ extension CallSettings {
         settings.bodyLimit = try checkedSize(request.body_limit, "request", "body_limit", orDefault: bodyLimit)
         try settings.set(maxRedirects: request.max_redirects, "request")
         try settings.set(httpVersion: request.http_version, "request")
-        try settings.set(compression: request.compression, "request")
+        settings.isCompressed = try isOn(request.compression, "request", "compression", byDefault: isCompressed)
+        guard request.reserved == 0 else { throw .invalidArgument("request", "reserved", "must be 0") }
+        settings.mayReconnect = try isOn(request.reconnect, "request", "reconnect", byDefault: mayReconnect)
         // A client's limit is for memory, and keeps a few bytes from becoming many when they are unpacked.
         if request.body_limit > 0 || settings.isCompressed { settings.sinkLimit = settings.bodyLimit }
         if let hook = hook(request.before_attempt, request.before_attempt_context) { settings.beforeAttempt = hook }
@@ -144,9 +150,6 @@ extension CallSettings {
         httpVersion = version
     }
 
-    private mutating func set(compression: Int32, _ argument: StaticString) throws(Failure) {
-        isCompressed = try isOn(compression, argument, "compression", byDefault: isCompressed)
-    }
 }
 
 /// What a BOXRETRY_SWITCH_… says.
@@ -257,7 +260,6 @@ extension EngineSettings {
         proxy = try Self.proxy(options)
         caFile = try copiedIfAny(options.ca_file)
         caPath = try copiedIfAny(options.ca_path)
-        guard options.reserved_2 == 0 else { throw .invalidArgument("options", "reserved_2", "must be 0") }
         trustsAnyCertificate = try !isOn(options.tls_verify, "options", "tls_verify", byDefault: true)
         clientCertificate = try copiedIfAny(options.client_certificate)
         clientKey = try copiedIfAny(options.client_key)

@@ -241,6 +241,49 @@ public func boxretry_response_redirect(
     }
 }
 
+extension boxretry_reconnect: SizedStruct {
+    static var defaults: boxretry_reconnect {
+        boxretry_reconnect(
+            struct_size: MemoryLayout<boxretry_reconnect>.size, attempt_number: 0, cause: Int32(BOXRETRY_CAUSE_NONE),
+            at_ms: 0)
+    }
+
+    static var firstSize: Int { 24 }
+}
+
+@_cdecl("boxretry_reconnect_init") @implementation
+public func boxretry_reconnect_init(
+    _ reconnect: UnsafeMutablePointer<boxretry_reconnect>!, _ struct_size: Int
+) -> boxretry_error {
+    answer { () throws(Failure) in
+        try boxretry_reconnect.initialize(reconnect, "reconnect", structSize: struct_size)
+    }
+}
+
+@_cdecl("boxretry_response_reconnect_count") @implementation
+public func boxretry_response_reconnect_count(_ response: OpaquePointer!) -> Int {
+    ResponseHandle.read(response, 0) { $0.reconnects.count }
+}
+
+@_cdecl("boxretry_response_reconnect") @implementation
+public func boxretry_response_reconnect(
+    _ response: OpaquePointer!, _ index: Int, _ out: UnsafeMutablePointer<boxretry_reconnect>!
+) -> boxretry_error {
+    ResponseHandle.with(response, "response") { handle throws(Failure) in
+        let out = try required(out, "out")
+        let size = try boxretry_reconnect.checkedSize(out, "out")
+        let reconnects = handle.result.reconnects
+        guard index >= 0, index < reconnects.count else {
+            throw .invalidArgument("index", "is beyond the last reconnect")
+        }
+        var reconnect = boxretry_reconnect.defaults
+        reconnect.attempt_number = reconnects[index].attemptNumber
+        reconnect.cause = reconnects[index].cause.rawValue
+        reconnect.at_ms = Double(reconnects[index].at) / 1e6
+        boxretry_reconnect.write(reconnect, to: out, callerSize: size)
+    }
+}
+
 @_cdecl("boxretry_response_free") @implementation
 public func boxretry_response_free(_ response: OpaquePointer!) {
     ResponseHandle.take(response)

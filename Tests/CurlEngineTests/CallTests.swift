@@ -77,9 +77,50 @@ import Testing
         #expect(scene.transport.begun.map(\.at) == [0, 0.5])
         #expect(scene.transport.begun.map(\.fresh) == [false, true])
 
-        let twice = try Scene(veto, veto, .status(200)).perform()
-        #expect(twice.records.map(\.cause) == [.receive, .none])
-        #expect(twice.records.map(\.reconnects) == [1, 0])
+        #expect(result.reconnects.map(\.attemptNumber) == [1] && result.reconnects.map(\.at) == [500_000_000])
+        #expect(result.reconnects.map(\.cause) == [.receive])
+
+        let twice = try Scene(veto, veto, veto, .status(200)).perform()
+        #expect(twice.records.map(\.cause) == [.receive, .receive, .none])
+        #expect(twice.records.map(\.reconnects) == [1, 0, 0] && twice.reconnects.count == 1)
+        #expect(twice.waits == [2, 4])
+    }
+
+    @Test("F110, B5, B13: given 500 four times and then dead connections, six requests are sent") func sixRequests()
+        throws
+    {
+        let veto = Script(events: [(0, .end(.vetoed(isSafe: true)))])
+        let error = Script.status(500)
+        let scene = try Scene(error, error, error, error, veto)
+        let result = try scene.perform()
+        #expect(result.ending == .exception(.receive) && scene.transport.begun.count == 6)
+        #expect(result.records.map(\.status) == [500, 500, 500, 500, 0] && result.reconnects.count == 1)
+        #expect(result.records.last?.decision?.reason == .retriesExhausted)
+    }
+
+    @Test("B13: with the switch off, a dead connection is an exception") func noReconnect() throws {
+        let veto = Script(events: [(0, .end(.vetoed(isSafe: true)))])
+        let result = try Scene(veto, .status(200)).perform { $0.mayReconnect = false }
+        #expect(result.records.map(\.cause) == [.receive, .none] && result.reconnects.isEmpty)
+        #expect(result.waits == [2])
+    }
+
+    @Test("B13, C1: a reconnect is charged to the budget, and without one left there is none") func reconnectBudget()
+        throws
+    {
+        let veto = Script(events: [(0, .end(.vetoed(isSafe: true)))])
+        let scene = try Scene([veto, veto, .status(200)], budget: RetryBudget(capacity: 2))
+        let first = try scene.perform()
+        // One was taken, so half of the budget is left, and the retry of the second exception would take it.
+        #expect(first.records.map(\.reconnects) == [1])
+        #expect(first.records.map { $0.decision?.reason } == [.retryBudgetSpent])
+    }
+
+    @Test("B13, W3: a sending of which nothing left is the same request, and is not counted") func uncounted() throws {
+        let unsent = Script(events: [(1, .end(.notSent))], sent: false)
+        let result = try Scene(unsent, unsent, .status(200)).perform { $0.mayReconnect = false }
+        #expect(result.status == 200 && result.records.map(\.reconnects) == [0] && result.reconnects.isEmpty)
+        #expect(result.records.map(\.startedAt) == [0])
     }
 
     @Test("B13: a vetoed sending of a POST is an exception") func vetoedPost() throws {

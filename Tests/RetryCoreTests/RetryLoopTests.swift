@@ -121,6 +121,59 @@ import Testing
         #expect(try play([.exception()], strategy: AlwaysRetry()).requests == 1_000)
     }
 
+    @Test("F117, B14: max_attempts 2000 means 2000: Box's strategy has no other ceiling") func noCeiling() throws {
+        let strategy = BoxRetryStrategy(checked: withoutJitter { $0.maxAttempts = 2_000 })
+        let call = try play([.status(503)], strategy: strategy)
+        #expect(call.requests == 2_000 && call.last?.reason == .attemptsExhausted)
+        var limits = RetryLoop.Limits()
+        limits.maxTotalAttempts = 7
+        let limited = try play([.status(503)], strategy: strategy, limits: limits)
+        #expect(limited.requests == 7 && limited.last?.reason == .attemptCeiling)
+    }
+
+    /// After so many attempts that ended in 503, the connection of the next is dead.
+    private func loop(after attempts: Int, _ options: BoxRetryOptions, ceiling: Int32? = nil) throws -> RetryLoop {
+        var limits = RetryLoop.Limits()
+        limits.maxTotalAttempts = ceiling
+        var loop = RetryLoop(
+            strategy: BoxRetryStrategy(checked: options), limits: limits, random: SplitMix64(state: 1))
+        for _ in 0..<attempts { #expect(try loop.next(Outcome(status: 503), clock: ManualClock()).isRetry) }
+        return loop
+    }
+
+    @Test("B13: a reconnect comes once in a call, and takes one of the retries that B5 leaves") func reconnect() throws
+    {
+        var loop = try loop(after: 4, withoutJitter())
+        #expect(loop.mayReconnect)
+        loop.countReconnect()
+        #expect(!loop.mayReconnect)
+        // Six requests were sent: with five retries there is no other.
+        let last = try loop.next(Outcome(exception: .receive), clock: ManualClock())
+        #expect(last.reason == .retriesExhausted && last.attemptNumber == 5 && last.exceptionNumber == 1)
+    }
+
+    @Test("B13: a reconnect is no exception, and the backoff does not know of it") func reconnectAndBackoff() throws {
+        var loop = try loop(after: 1, withoutJitter())
+        loop.countReconnect()
+        #expect(try loop.next(Outcome(exception: .receive), clock: ManualClock()).delay == 2)
+        #expect(try loop.next(Outcome(status: 503), clock: ManualClock()).delay == 8)
+    }
+
+    @Test("B13: where no retry is left there is no reconnect", arguments: [0, 1, 2])
+    func noReconnect(maxAttempts: Int32) throws {
+        let options = withoutJitter { $0.maxAttempts = maxAttempts }
+        #expect(try loop(after: 0, options).mayReconnect == (maxAttempts > 0))
+        #expect(try loop(after: 1, withoutJitter { $0.maxAttempts = 2 }).mayReconnect)
+    }
+
+    @Test("B13, B14: a reconnect counts under the ceiling of attempts") func reconnectAndCeiling() throws {
+        #expect(try !loop(after: 1, withoutJitter(), ceiling: 2).mayReconnect)
+        var loop = try loop(after: 1, withoutJitter(), ceiling: 3)
+        #expect(loop.mayReconnect)
+        loop.countReconnect()
+        #expect(try loop.next(Outcome(status: 503), clock: ManualClock()).reason == .attemptCeiling)
+    }
+
     @Test("F13, B14: a strategy that always retries ends at the deadline") func customDeadline() throws {
         let call = try play([.status(500, takes: 7)], strategy: AlwaysRetry(), limits: deadline(seconds: 60))
         #expect(call.requests == 9)

@@ -79,6 +79,8 @@ NUMBERS = {
     "boxretry_request.compression": _one_of("BOXRETRY_SWITCH_"),
     "boxretry_request.http_version": _HTTP,
     "boxretry_request.authorization": _one_of("BOXRETRY_SWITCH_"),
+    "boxretry_request.reconnect": _one_of("BOXRETRY_SWITCH_"),
+    "boxretry_request.reserved": Rule("0", 0, 0),
     "boxretry_body_source.kind": _one_of("BOXRETRY_SOURCE_"),
     "boxretry_body_source.offset": Rule("0 or more", 0),
     "boxretry_body_source.length": Rule("0 or more; -1: up to the file's end", -1),
@@ -158,7 +160,9 @@ NUMBERS = {
     "boxretry_token_request_fail.retryable": _flag("flag; whether to try again"),
     "boxretry_client_options.deadline_ms": Rule("of each call; 0 or more; 0 or BOXRETRY_NO_TIMEOUT: none", 0),
     "boxretry_client_options.proxy_mode": _one_of("BOXRETRY_PROXY_"),
-    "boxretry_client_options.max_total_attempts": Rule("1 to 1000000; 0: 1000 (B14)", 1, 1000000, zero=True),
+    "boxretry_client_options.max_total_attempts": Rule(
+        "1 to 1000000; 0: 1000 for a custom strategy", 1, 1000000, zero=True
+    ),
     "boxretry_client_options.max_transfers": Rule("1 to 100000; 0: 512", 1, 100000, zero=True),
     "boxretry_client_options.max_response_headers": Rule("1 to 65536; 0: 1000", 1, 65536, zero=True),
     "boxretry_client_options.max_response_header_bytes": Rule("1 to 262144; 0: 262144", 1, 262144, zero=True),
@@ -170,7 +174,6 @@ NUMBERS = {
     "boxretry_client_options.compression": _one_of("BOXRETRY_SWITCH_"),
     "boxretry_client_options.tls_verify": _one_of("BOXRETRY_SWITCH_"),
     "boxretry_token_endpoint_options.tls_verify": _one_of("BOXRETRY_SWITCH_"),
-    "boxretry_client_options.reserved_2": Rule("0", 0, 0),
     "boxretry_token_endpoint_options.reserved_2": Rule("0", 0, 0),
     "boxretry_client_options.max_transfers_per_host": Rule("1 to 100000; 0: no limit", 1, 100000, zero=True),
     "boxretry_client_options.max_lookups": Rule("1 to 1000; 0: 64", 1, 1000, zero=True),
@@ -180,10 +183,12 @@ NUMBERS = {
     "boxretry_client_options.budget_capacity": Rule("retries; 1 to 1000000; 0: no budget", 1, 1000000, zero=True),
     "boxretry_client_options.budget_ratio": Rule("0 to 1: what a success gives back", 0, 1),
     "boxretry_client_options.connect_timeout_ms": Rule("0 or more; 0 or BOXRETRY_NO_TIMEOUT: only `timeouts` holds", 0),
+    "boxretry_client_options.reconnect": _one_of("BOXRETRY_SWITCH_"),
     "boxretry_client_close.timeout_ms": Rule("WAIT_TIMEOUT", 0),
     "boxretry_call_wait.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
     "boxretry_response_header_at.index": Rule("One of the header lines", *NONE),
     "boxretry_response_attempt.index": Rule("One of the attempts, from 0", 0, 0),
+    "boxretry_response_reconnect.index": Rule("the reconnect at `index`, from 0", *NONE),
     "boxretry_response_redirect.index": Rule("One of the redirects, from 0", *NONE),
     "boxretry_queue_take.capacity": Rule("at most `capacity` (1 or more) ended calls", 1, MOST_BYTES),
     "boxretry_queue_take.timeout_ms": Rule("0 after the time is up", 0),
@@ -454,6 +459,8 @@ ONLY_FOR_CLIENTS = {
     "authorization",
     "token_source",
     "connect_timeout_ms",
+    "reconnect",
+    "reserved",
 }
 """The fields of a request that are not looked at where an outcome is about it. (That it has an idempotency key is.)"""
 
@@ -486,6 +493,7 @@ ANSWER_IF_FORKED = {
     "boxretry_response_body_is_cut_off": 0,
     "boxretry_response_sink_length": 0,
     "boxretry_response_attempt_count": 0,
+    "boxretry_response_reconnect_count": 0,
     "boxretry_response_redirect_count": 0,
     "boxretry_sending_attempt_number": 0,
     "boxretry_queue_fd": -1,
@@ -509,6 +517,7 @@ def end_of(handle: str) -> str:
 ANSWER_IF_VALID = {
     "boxretry_clock_wait_for_timer": "BOXRETRY_ERROR_WAIT_TIMEOUT",
     "boxretry_response_header_at": "BOXRETRY_ERROR_INVALID_ARGUMENT",
+    "boxretry_response_reconnect": "BOXRETRY_ERROR_INVALID_ARGUMENT",
     "boxretry_response_redirect": "BOXRETRY_ERROR_INVALID_ARGUMENT",
 }
 """What a call with such arguments answers, where it is not OK."""

@@ -99,7 +99,8 @@ static bool reaches_deadline(const model *model, double delay) {
 }
 
 static int32_t ceiling(const model *model) {
-  return model->limits.max_total_attempts != 0 ? model->limits.max_total_attempts : 1000;
+  if (model->limits.max_total_attempts != 0) return model->limits.max_total_attempts;
+  return model->is_custom ? 1000 : INT32_MAX; /* Box's strategy has a bound of its own */
 }
 
 /* --- Checks --- */

@@ -119,6 +119,7 @@ static void check_record(boxretry_response *response) {
     REQUIRE(attempt.redirects <= REDIRECTS, "no more redirects than max_redirects");
     REQUIRE(attempt.delay >= 0 && attempt.delay < 0.01, "B11: no wait is longer than the cap");
   }
+  REQUIRE(boxretry_response_reconnect_count(response) <= 1, "B13: a reconnect comes once in a call");
   for (size_t i = 0; i < boxretry_response_redirect_count(response); i++) {
     boxretry_redirect redirect = BOXRETRY_REDIRECT_INIT;
     REQUIRE(boxretry_response_redirect(response, i, &redirect) == BOXRETRY_OK, "each redirect has its record");

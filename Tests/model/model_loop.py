@@ -21,6 +21,7 @@ from model import (
 )
 from model_retry_after import LIMIT, Range, said
 
+#: Of a custom strategy: Box's has its own bound (B14).
 DEFAULT_CEILING = 1000
 CLOCK_LIMIT = 2**32  # seconds
 SYSTEM_CLOCK_SLACK = 10 * 10**9
@@ -199,7 +200,8 @@ class Loop:
         self.attempts += 1
         self.exceptions += outcome.is_exception
         number = self.exceptions if outcome.is_exception else self.attempts
-        ceiling = self.attempts >= (self.options.max_total_attempts or DEFAULT_CEILING)
+        default = DEFAULT_CEILING if isinstance(self.strategy, CustomStrategy) else math.inf
+        ceiling = self.attempts >= (self.options.max_total_attempts or default)
         outcome = replace(outcome, auth_available=outcome.auth_available or self.options.auth_available)
         answer = self.strategy.decide(outcome, number, self.clock.wall, self.attempts, ceiling)
         if answer.place and self.options.deadline_ms is not None:

@@ -93,13 +93,28 @@ def test_case_from_the_field(c_runner: list[str], case: str) -> None:
     assert first_difference(commands, answers) is None
 
 
-@pytest.mark.parametrize("strategy", ["custom should_retry=1 retry_after=0", "strategy max_attempts=1000000"])
-def test_F13_B14_no_strategy_runs_beyond_the_ceiling(c_runner: list[str], strategy: str) -> None:
-    commands = ["sequence 0", strategy, "loop", *["attempt status=503 header=Retry-After:0"] * 1001]
+@pytest.mark.parametrize(
+    "start",
+    [
+        ["custom should_retry=1 retry_after=0", "loop"],
+        ["strategy max_attempts=1000000", "loop max_total_attempts=1000"],
+    ],
+)
+def test_F13_B14_no_strategy_runs_beyond_the_ceiling(c_runner: list[str], start: list[str]) -> None:
+    commands = ["sequence 0", *start, *["attempt status=503 header=Retry-After:0"] * 1001]
     [answers] = run(c_runner, [commands])
     decisions = [line for line in answers if line.startswith("decision")]
     assert len(decisions) == 1000
     assert decisions[-1] == "decision stop attempt_ceiling 0 none 1000 0 usable 0"
+    assert first_difference(commands, answers) is None
+
+
+def test_F117_B14_boxs_strategy_has_no_ceiling_of_its_own(c_runner: list[str]) -> None:
+    commands = ["sequence 0", "strategy max_attempts=2000", "loop", *["attempt status=503 header=Retry-After:0"] * 2001]
+    [answers] = run(c_runner, [commands])
+    decisions = [line for line in answers if line.startswith("decision")]
+    assert len(decisions) == 2000
+    assert decisions[-1] == "decision stop attempts_exhausted 0 none 2000 0 usable 0"
     assert first_difference(commands, answers) is None
 
 

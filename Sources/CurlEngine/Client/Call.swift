@@ -36,13 +36,14 @@ public final class Call: TimerEntry {
     private(set) var receivedHead = ResponseHead()
     /// The last whole response, which stays with the call however it ends (B10).
     private(set) var lastResponse: ReceivedResponse?
-    /// An attempt has begun that is not in the record yet.
-    var isAttemptOpen = false
+    var openAttempt = OpenAttempt.none
     var records: [AttemptRecord] = []
     var redirects: [RedirectRecord] = []
-    var reconnects: Int32 = 0
+    var reconnects: [ReconnectRecord] = []
     /// The attempt begins again: nothing was sent on the connection that it had first.
     var wasNotSent = false
+    /// Of the attempt under way.
+    var reconnectsInAttempt: Int32 = 0
     /// Of the attempt under way.
     var redirectsInAttempt: Int32 = 0
     var exceptions: Int32 = 0
@@ -75,6 +76,14 @@ public final class Call: TimerEntry {
     var isInQueue = false
     var isAbandoned = false
     let cancelSwitch: CancelSwitch?
+
+    /// The attempt that is not in the record yet.
+    enum OpenAttempt {
+        case none
+        /// It waits for its token or its turn.
+        case waiting
+        case begun
+    }
 
     /// How the end of a call is told, apart from those who wait for it.
     public enum Delivery {
@@ -141,8 +150,8 @@ public final class Call: TimerEntry {
         let reason = reason(of: ending)
         return CallResult(
             ending: ending, response: response(with: ending), records: records, redirects: redirects,
-            sinkLength: sinkLength(ending), target: target, tokenFailure: auth?.failure, reason: reason,
-            proxyName: proxyName(reason), userPointer: userPointer)
+            reconnects: reconnects, sinkLength: sinkLength(ending), target: target, tokenFailure: auth?.failure,
+            reason: reason, proxyName: proxyName(reason), userPointer: userPointer)
     }
 
     /// The response that the call ended with; or the last one before a cancel, the deadline or a callback ended it (B10).
@@ -207,7 +216,7 @@ public final class Call: TimerEntry {
     /// How much of the attempt's request has left this machine. What was sent before a redirect or a reconnect counts:
     /// the server may have acted on it, though nothing was sent after it (B12).
     var requestSent: RequestSent {
-        (transfer?.sendings ?? 0) == 0 && redirectsInAttempt == 0 && reconnects == 0 ? .nothing : .some
+        (transfer?.sendings ?? 0) == 0 && redirectsInAttempt == 0 && reconnectsInAttempt == 0 ? .nothing : .some
     }
 
     override func fire(now: Int64) {
@@ -258,11 +267,20 @@ public struct RedirectRecord {
     public var url: UnsafePointer<CChar> { target.shownURL }
 }
 
+/// A request that was sent again at once on a new connection, since the old one was dead (B13).
+public struct ReconnectRecord {
+    public var attemptNumber: Int32
+    public var cause: NetworkExceptionCause
+    /// Nanoseconds since the call began.
+    public var at: Int64
+}
+
 /// How a call ended, and with what. Never changes.
 public final class CallResult {
     public let ending: CallMachine.Ending
     public let records: [AttemptRecord]
     public let redirects: [RedirectRecord]
+    public let reconnects: [ReconnectRecord]
     /// Bytes of the body that the sink has.
     public let sinkLength: Int64
     private let response: ReceivedResponse?
@@ -277,14 +295,15 @@ public final class CallResult {
 
     init(
         ending: CallMachine.Ending, response: ReceivedResponse?, records: [AttemptRecord], redirects: [RedirectRecord],
-        sinkLength: Int64, target: Target, tokenFailure: TokenWaitFailure?, reason: FailureReason?,
-        proxyName: ProviderText,
+        reconnects: [ReconnectRecord], sinkLength: Int64, target: Target, tokenFailure: TokenWaitFailure?,
+        reason: FailureReason?, proxyName: ProviderText,
         userPointer: UnsafeMutableRawPointer?
     ) {
         self.ending = ending
         self.response = response
         self.records = records
         self.redirects = redirects
+        self.reconnects = reconnects
         self.sinkLength = sinkLength
         self.target = target
         self.tokenFailure = tokenFailure

@@ -11,7 +11,10 @@ public struct CallSettings {
     public var connectTimeout = Int64.max
     /// Milliseconds, over all attempts (B11); `Int64.max` means none.
     public var deadline = Int64.max
-    public var maxTotalAttempts = RetryLoop.defaultMaxTotalAttempts
+    /// Nil: as the strategy has it (B14).
+    public var maxTotalAttempts: Int32?
+    /// A request whose connection was dead may be sent again at once, within its attempt (B13).
+    public var mayReconnect = true
     /// Bytes of a 2xx response that are kept in memory.
     public var bodyLimit = 256 << 20
     /// Bytes of any other response (B15).

@@ -23,7 +23,10 @@ extension Engine {
     }
 
     private func begin(_ call: Call) {
-        if call.reconnects == 0, call.redirectsInAttempt == 0, !call.wasNotSent { openAttempt(call) }
+        if call.openAttempt != .begun {
+            openAttempt(call, .begun)
+            locked { stats.attempts += 1 }
+        }
         switch call.headerLines() {
         case .unchanged: begin(call, nil, withToken: true)
         case .changed(let lines, let withToken): begin(call, lines, withToken: withToken)
@@ -37,8 +40,8 @@ extension Engine {
     }
 
     /// From now on the attempt is in the record, however the call ends (B10).
-    func openAttempt(_ call: Call) {
-        call.isAttemptOpen = true
+    func openAttempt(_ call: Call, _ state: Call.OpenAttempt) {
+        call.openAttempt = state
         call.attemptStartedAt = now
         call.attemptStartedBoot = boottime
     }
@@ -58,7 +61,6 @@ extension Engine {
         call.transfer = transfer
         let isAgain = call.wasNotSent
         call.wasNotSent = false
-        if call.reconnects == 0, call.redirectsInAttempt == 0, !isAgain { locked { stats.attempts += 1 } }
         arm(call)
         if !isAgain { tell(.attemptBegan, call) }
         if transfer.target.hasBody, let source = call.request.source, !source.rewind() {
@@ -77,6 +79,10 @@ extension Engine {
         transfer.tellLastProgress()
         call.request.source?.rest()
         var result = call.keepHead(transfer) ? result : .local(.outOfMemory)
+        if case .vetoed(let isSafe) = result {
+            result = isSafe && mayReconnect(call) ? .reconnect : .exception(.receive)
+            if result == .reconnect { countReconnect(call, .receive) }
+        }
         if result == .response {
             switch followed(call, transfer) {
             case .ended(let ended): result = ended
@@ -105,6 +111,20 @@ extension Engine {
         call.retryLoop = loop
         transfer.decision = decision
         return true
+    }
+
+    /// Whether the request is sent again at once, on a new connection (B13). That is charged to the budget (C1).
+    private func mayReconnect(_ call: Call) -> Bool {
+        call.settings.mayReconnect && call.retryLoop.mayReconnect && budget?.take() != false
+    }
+
+    private func countReconnect(_ call: Call, _ cause: NetworkExceptionCause) {
+        call.retryLoop.countReconnect()
+        call.reconnectsInAttempt += 1
+        call.reconnects.append(
+            ReconnectRecord(attemptNumber: call.attemptNumber, cause: cause, at: now - call.startedAt))
+        locked { stats.reconnects += 1 }
+        tell(.reconnect, call)
     }
 
     /// The response wants the request sent again, at once, but it may not be: the caller gets the response (R3, B14).
@@ -147,18 +167,15 @@ extension Engine {
         var isWhole = false
         switch result {
         case .redirect: return tell(.redirected, call)
+        case .reconnect: return
         case .notSent: return call.wasNotSent = true
-        case .vetoed(isSafe: true) where call.machine.mayReconnect:
-            call.reconnects += 1
-            locked { stats.reconnects += 1 }
-            return tell(.reconnect, call)
         case .vetoed: cause = .receive
         case .exception(let reason): cause = reason
         case .response, .replay, .part: isWhole = true
         case .local: break
         }
         call.keepReceived(transfer, isWhole: isWhole)
-        call.isAttemptOpen = false
+        call.openAttempt = .none
         if cause != .none {
             call.exceptions += 1
             call.exceptionReason = transfer.exceptionReason
@@ -177,7 +194,7 @@ extension Engine {
             call.download?.ended(at: sink.length)
         }
         makeOutcome(call, transfer, headers: transfer.received?.headers ?? .empty, cause: cause)
-        call.reconnects = 0
+        call.reconnectsInAttempt = 0
         call.redirectsInAttempt = 0
         guard result == .replay || result == .part else { return }
         call.records[call.records.count - 1].decision = transfer.decision
@@ -201,7 +218,7 @@ extension Engine {
     /// Writes down an attempt that the end of its call broke off: the server may have acted on it (B10).
     func noteUnfinished(_ call: Call) {
         if let transfer = call.transfer { detach(transfer) }
-        call.isAttemptOpen = false
+        call.openAttempt = .none
         call.records.append(record(of: call, at: now))
     }
 
@@ -209,7 +226,7 @@ extension Engine {
     private func record(of call: Call, at time: Int64) -> AttemptRecord {
         AttemptRecord(
             status: 0, cause: .none, decision: nil, startedAt: call.attemptStartedAt - call.startedAt,
-            endedAt: time - call.startedAt, reconnects: call.reconnects, curlCode: 0,
+            endedAt: time - call.startedAt, reconnects: call.reconnectsInAttempt, curlCode: 0,
             number: call.attemptNumber, exceptionNumber: 0, redirects: call.redirectsInAttempt,
             requestSent: call.requestSent, resumedFrom: call.transfer?.resumedFrom ?? 0,
             report: call.transfer?.report ?? .none)

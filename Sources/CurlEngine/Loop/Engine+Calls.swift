@@ -61,7 +61,7 @@ extension Engine {
         switch call.machine.state {
         case .waiting:
             // With a rejected token, there is no next attempt before there is another token (B8).
-            if call.records.last?.decision?.action != .refreshTokenAndRetry { openAttempt(call) }
+            if call.records.last?.decision?.action != .refreshTokenAndRetry { openAttempt(call, .waiting) }
             perform(call.machine.waitOver(), call)
         case .attempting:
             guard let transfer = call.transfer, !transfer.isDetached else { return arm(call) }
@@ -119,7 +119,7 @@ extension Engine {
     }
 
     private func finish(_ call: Call, _ wanted: CallMachine.Ending) {
-        if call.isAttemptOpen { noteUnfinished(call) }
+        if call.openAttempt != .none { noteUnfinished(call) }
         leaveToken(call)
         let ending = closeBodies(call, wanted)
         hasMoreToDo = true

@@ -50,8 +50,6 @@ public struct CallMachine {
     public private(set) var state = State.idle
     private var lastCause = NetworkExceptionCause.none
     private var isLastAnException = false
-    /// This attempt has already used its one reconnect.
-    private var hasReconnected = false
     /// Each attempt needs an access token.
     private let needsToken: Bool
     private var isNextFresh = false
@@ -90,16 +88,15 @@ public struct CallMachine {
         /// A part of what was asked for (W7); the rest is asked for at once.
         case part
         case exception(NetworkExceptionCause)
-        /// libcurl wanted to send the request again, on a new connection, and was not let. `isSafe`: the method is
-        /// idempotent, or nothing was sent.
+        /// The connection was dead, and libcurl was not allowed to send the request again on another one. `isSafe`: it may
+        /// be sent again, since the method is idempotent. To be turned into a reconnect or an exception.
         case vetoed(isSafe: Bool)
+        /// The request is sent again at once, on a new connection (B13).
+        case reconnect
         /// The connection turned out to be unusable before anything was sent on it: no request was made (W1, W3).
         case notSent
         case local(LocalFailure)
     }
-
-    /// A veto that it is safe to follow up leads to a reconnect.
-    public var mayReconnect: Bool { state == .attempting && !hasReconnected }
 
     public mutating func attemptEnded(_ result: AttemptResult) -> Action {
         guard state == .attempting else { return .none }
@@ -118,8 +115,7 @@ public struct CallMachine {
         case .exception(let cause):
             isLastAnException = true
             lastCause = cause
-        case .vetoed(isSafe: true) where !hasReconnected:
-            hasReconnected = true
+        case .reconnect:
             return .sendAgain(fresh: true)
         case .vetoed:
             isLastAnException = true
@@ -176,7 +172,6 @@ public struct CallMachine {
 
     private mutating func beginAttempt(fresh: Bool) -> Action {
         state = .attempting
-        hasReconnected = false
         return .attempt(fresh: fresh)
     }
 

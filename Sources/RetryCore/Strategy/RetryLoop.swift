@@ -7,8 +7,8 @@ public struct RetryLoop {
         /// A new access token could be got, for every outcome.
         public var authAvailable = false
         public var deadline = Instant.distantFuture
-        /// From 1 to 1,000,000.
-        public var maxTotalAttempts = RetryLoop.defaultMaxTotalAttempts
+        /// From 1 to 1,000,000; nil: none for a strategy that has a bound of its own, else `defaultMaxTotalAttempts`.
+        public var maxTotalAttempts: Int32?
 
         public init() {}
     }
@@ -18,9 +18,12 @@ public struct RetryLoop {
 
     private let strategy: any RetryStrategy
     private let limits: Limits
+    private let maxTotalAttempts: Int32
     private var random: SplitMix64
     private var attempts: Int32 = 0
     private var exceptions: Int32 = 0
+    /// Requests that were sent again on another connection, within an attempt (B13): one at most.
+    private var reconnects: Int32 = 0
 
     /// No further outcome is taken.
     public private(set) var hasEnded = false
@@ -28,6 +31,7 @@ public struct RetryLoop {
     public init(strategy: any RetryStrategy, limits: Limits, random: SplitMix64) {
         self.strategy = strategy
         self.limits = limits
+        maxTotalAttempts = limits.maxTotalAttempts ?? (strategy.retryBound == nil ? Self.defaultMaxTotalAttempts : .max)
         self.random = random
     }
 
@@ -66,7 +70,7 @@ public struct RetryLoop {
     public mutating func countRejection(isReplayable: Bool) -> Decision {
         attempts += 1
         var obstacle: Reason?
-        if attempts >= limits.maxTotalAttempts { obstacle = .attemptCeiling }
+        if attempts + reconnects >= maxTotalAttempts { obstacle = .attemptCeiling }
         if !isReplayable { obstacle = .notReplayable }
         hasEnded = obstacle != nil
         return Decision(
@@ -78,18 +82,30 @@ public struct RetryLoop {
     /// rest is asked for at once (W7); that takes one of the strategy's retries (B5). Nil, and not counted: there is none
     /// left.
     public mutating func countPart() -> Decision? {
-        guard attempts < strategy.retryBound ?? .max, attempts + 1 < limits.maxTotalAttempts else { return nil }
+        guard attempts < strategy.retryBound ?? .max, attempts + 1 < maxTotalAttempts else { return nil }
         attempts += 1
         return Decision(
             action: .retry, reason: .partialContent, attemptNumber: attempts, exceptionNumber: 0, retryAfter: .absent)
     }
 
+    /// Whether the request of the attempt under way may be sent again at once, since its connection was dead (B13): at most
+    /// once in a call, and as one of the retries that there may be (B5, B14). `attempts` retries have been made so far.
+    public var mayReconnect: Bool {
+        reconnects == 0 && attempts < strategy.retryBound ?? .max && attempts + 1 < maxTotalAttempts
+    }
+
+    /// The server sees the request of the attempt under way once more.
+    public mutating func countReconnect() {
+        reconnects += 1
+    }
+
     /// Why there may be no retry, whatever the strategy says.
     ///
-    /// `attempts - 1` retries have been made. For responses, the strategy's own limit is never above this bound.
+    /// `attempts - 1` retries have been made, and the reconnect. For responses, the strategy's own limit is never above
+    /// this bound.
     private func refusal(of outcome: Outcome) -> Reason? {
-        if attempts >= limits.maxTotalAttempts { return .attemptCeiling }
-        if outcome.isNetworkException, let bound = strategy.retryBound, attempts - 1 >= bound {
+        if attempts + reconnects >= maxTotalAttempts { return .attemptCeiling }
+        if outcome.isNetworkException, let bound = strategy.retryBound, attempts - 1 + reconnects >= bound {
             return .retriesExhausted
         }
         return nil

@@ -124,6 +124,12 @@ def test_f13_b14_a_strategy_that_always_retries_ends_at_the_ceiling(options: dic
     assert decided[-1].reason == Reason.ATTEMPT_CEILING
 
 
+def test_f117_b14_max_attempts_2000_means_2000() -> None:
+    decided = decisions(repeat(Outcome(503)), strategy(max_attempts=2000))
+    assert len(decided) == 2000
+    assert decided[-1].reason == Reason.ATTEMPTS_EXHAUSTED
+
+
 def test_f13_b14_a_strategy_that_always_retries_ends_at_the_deadline() -> None:
     with ManualClock() as clock, RetryLoop(AlwaysAtOnce(), clock=clock, deadline=10) as loop:
         seconds = 0

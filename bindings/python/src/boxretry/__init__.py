@@ -15,7 +15,7 @@ such as (B3) or (T5) point into the project's docs/semantics.md, where each rule
 
 from . import _abi
 from ._sinks import Sink
-from .attempt import Attempt, Redirect
+from .attempt import Attempt, Reconnect, Redirect
 from .attempt_request import AttemptRequest
 from .budget import BudgetStats, RetryBudget
 from .call import Call, CancelSwitch
@@ -137,6 +137,7 @@ __all__ = [
     "Proxy",
     "Reason",
     "ReceiveError",
+    "Reconnect",
     "Redirect",
     "Request",
     "RequestSent",

@@ -179,6 +179,8 @@ class Request(Structure):
         ("authorization", c_int32),
         ("token_source", c_void_p),
         ("connect_timeout_ms", c_int64),
+        ("reconnect", c_int32),
+        ("reserved", c_int32),
     )
 
 
@@ -428,7 +430,7 @@ class ClientOptions(Structure):
         ("budget_capacity", c_int32),
         ("budget_ratio", c_double),
         ("tls_verify", c_int32),
-        ("reserved_2", c_int32),
+        ("reconnect", c_int32),
         ("ca_path", c_char_p),
         ("budget", c_void_p),
         ("connect_timeout_ms", c_int64),
@@ -492,6 +494,17 @@ class Redirect(Structure):
         ("attempt_number", c_int32),
         ("status", c_int32),
         ("url", c_char_p),
+    )
+
+
+class Reconnect(Structure):
+    """boxretry_reconnect."""
+
+    _fields_ = (
+        ("struct_size", c_size_t),
+        ("attempt_number", c_int32),
+        ("cause", c_int32),
+        ("at_ms", c_double),
     )
 
 
@@ -640,6 +653,7 @@ boxretry_timeouts_init = _quick("boxretry_timeouts_init", _Error, POINTER(Timeou
 boxretry_client_options_init = _quick("boxretry_client_options_init", _Error, POINTER(ClientOptions), c_size_t)
 boxretry_client_stats_init = _quick("boxretry_client_stats_init", _Error, POINTER(ClientStats), c_size_t)
 boxretry_attempt_init = _quick("boxretry_attempt_init", _Error, POINTER(Attempt), c_size_t)
+boxretry_reconnect_init = _quick("boxretry_reconnect_init", _Error, POINTER(Reconnect), c_size_t)
 boxretry_redirect_init = _quick("boxretry_redirect_init", _Error, POINTER(Redirect), c_size_t)
 
 boxretry_client_new = _function("boxretry_client_new", _Error, POINTER(ClientOptions), _HandleOut)
@@ -678,6 +692,8 @@ boxretry_response_url = _quick("boxretry_response_url", c_char_p, _Handle)
 boxretry_response_user_pointer = _quick("boxretry_response_user_pointer", c_void_p, _Handle)
 boxretry_response_attempt_count = _quick("boxretry_response_attempt_count", c_size_t, _Handle)
 boxretry_response_attempt = _quick("boxretry_response_attempt", _Error, _Handle, c_size_t, POINTER(Attempt))
+boxretry_response_reconnect_count = _quick("boxretry_response_reconnect_count", c_size_t, _Handle)
+boxretry_response_reconnect = _quick("boxretry_response_reconnect", _Error, _Handle, c_size_t, POINTER(Reconnect))
 boxretry_response_redirect_count = _quick("boxretry_response_redirect_count", c_size_t, _Handle)
 boxretry_response_redirect = _quick("boxretry_response_redirect", _Error, _Handle, c_size_t, POINTER(Redirect))
 boxretry_response_free = _quick("boxretry_response_free", None, _Handle)

@@ -72,6 +72,7 @@ class ClientOptions:
         budget_ratio: Real | None = None,
         budget: RetryBudget | None = None,
         connect_timeout: Real | None = None,
+        reconnect: bool | None = None,
         **unknown: object,
     ) -> None:
         """See `Client()`."""
@@ -114,6 +115,8 @@ class ClientOptions:
             struct.token_source = token_source_handle(token_source).pointer
         struct.replay_codes, struct.replay_code_count = _texts(replay_codes, "replay_codes", "codes")
         struct.allow_insecure_token = bool(allow_insecure_token)
+        if reconnect is not None:
+            struct.reconnect = switch(reconnect, "reconnect")
         struct.budget_ratio = 0 if budget_ratio is None else real(budget_ratio, "budget_ratio")
         kept_budget = None if budget is None else budget_handle(budget)
         if kept_budget is not None:

@@ -113,6 +113,7 @@ class Sending:
         before_attempt: Callable[[AttemptRequest], object] | None = None,
         token_source: AnyTokenSource | None = None,
         authorization: bool = True,
+        reconnect: bool | None = None,
         user_data: object = None,
         **unknown: object,
     ) -> None:
@@ -168,6 +169,8 @@ class Sending:
         self.has_authorization = authorization
         if not authorization:
             struct.authorization = Switch.OFF
+        if reconnect is not None:
+            struct.reconnect = switch(reconnect, "reconnect")
         has_callback = not (body.source is None and own_sink is None and on_progress is None and before_attempt is None)
         if is_watched or has_callback:
             told = () if headers is None else headers

@@ -1,4 +1,4 @@
-"""What a call has done: its attempts, and the redirects that they followed."""
+"""What a call has done: its attempts, the redirects that they followed, and its reconnects."""
 
 from __future__ import annotations
 
@@ -69,6 +69,18 @@ class Attempt:
 
 
 @dataclass(frozen=True)
+class Reconnect:
+    """A request that was sent again at once, since its connection was dead (B13). The server may have seen it twice."""
+
+    #: The attempt within which it was, from 1.
+    attempt_number: int
+    #: What the old connection failed with.
+    cause: Cause
+    #: Milliseconds since the call began.
+    at_ms: float
+
+
+@dataclass(frozen=True)
 class Redirect:
     """A redirect that was followed."""
 
@@ -121,6 +133,15 @@ def _attempt_from_struct(struct: Any) -> Attempt:
 
 def _known(number: float) -> float | None:
     return None if number < 0 else number
+
+
+def reconnects_of_call(pointer: int) -> list[Reconnect]:
+    """Those of a boxretry_response, of all attempts, in order."""
+    reconnects, struct = [], new(_abi.Reconnect, _abi.boxretry_reconnect_init)
+    for index in range(_abi.boxretry_response_reconnect_count(pointer)):
+        check(_abi.boxretry_response_reconnect(pointer, index, byref(struct)))
+        reconnects.append(Reconnect(struct.attempt_number, Cause(struct.cause), struct.at_ms))
+    return reconnects
 
 
 def redirects_of_call(pointer: int) -> list[Redirect]:

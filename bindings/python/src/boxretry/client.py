@@ -65,7 +65,8 @@ class Client(HandleOwner):
         tls_verify: False: accept any certificate, for any host name. Anyone on the way can then read and change
             everything, tokens included.
         proxy: the URL of a proxy; or as the environment says; or Proxy.NONE.
-        max_total_attempts: ceiling of attempts of a call for any strategy, 1 to 1000000 (B14). None: 1000.
+        max_total_attempts: ceiling of attempts of a call for any strategy, reconnects included, 1 to 1000000 (B14).
+            None: 1000 for a custom strategy, no ceiling for `RetryStrategy`, which has `max_attempts`.
         max_transfers: attempts under way at once, 1 to 100000; the others wait. None: 512.
         max_response_headers: lines, 1 to 65536. None: 1000.
         max_response_header_bytes: of all lines together, 1 to 262144. None: 262144.
@@ -103,6 +104,8 @@ class Client(HandleOwner):
         connect_timeout: seconds within which each connection of an attempt must be ready for its request: name look-up,
             TCP, a proxy's CONNECT and TLS together; above 0. Passing it is a network exception with the cause CONNECT
             (W5). None: only the times of `timeout` hold.
+        reconnect: whether an idempotent request whose kept-alive connection was dead is sent again at once on a new
+            one, as one of the call's retries and at most once in a call (B13). None: yes; with Preset.JANUARY no.
 
         Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError.
         """
@@ -150,6 +153,7 @@ class Client(HandleOwner):
         on_progress: is called with a `Progress` some times a second while bodies move. As `on_event`.
         before_attempt, token_source: as for the client, in place of that.
         authorization: False: without an access token.
+        reconnect: as for `Client()`. None: as the client does.
         user_data: whatever custom strategies, hooks and `on_event` are to know; they get this very object.
 
         Ctrl-C ends the wait within 0.1 s, and cancels the call.

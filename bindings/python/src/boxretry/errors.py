@@ -8,7 +8,7 @@ from . import _abi
 from .enums import Error
 
 if TYPE_CHECKING:
-    from .attempt import Attempt, Redirect
+    from .attempt import Attempt, Reconnect, Redirect
     from .response import Response
 
 
@@ -26,6 +26,8 @@ class BoxRetryError(Exception):
         self.attempts: list[Attempt] = []
         #: The redirects that it followed.
         self.redirects: list[Redirect] = []
+        #: Its requests that were sent again on a new connection.
+        self.reconnects: list[Reconnect] = []
         #: The last response of the call that ended so, if it has one to show.
         self.response: Response | None = None
 

@@ -52,7 +52,8 @@ class RetryLoop(HandleOwner):
             is not begun. None: no deadline.
         clock: None: the system's.
         seed: of the jitter, 0 to 2^64 - 1; the same seed gives the same delays. 0: random.
-        max_total_attempts: ceiling of attempts for any strategy, 1 to 1000000. None: 1000.
+        max_total_attempts: ceiling of attempts for any strategy, 1 to 1000000. None: 1000 for a custom strategy, no
+            ceiling for `RetryStrategy`, which has `max_attempts`.
         budget: each retry takes from it, and a success gives back (C1). None: no budget.
 
         Raises InvalidArgumentError, ForkedError, ClosedError.

@@ -57,6 +57,7 @@ class RequestArguments(TypedDict, total=False):
     before_attempt: Callable[[AttemptRequest], object] | None
     token_source: AnyTokenSource | None
     authorization: bool
+    reconnect: bool | None
     user_data: object
 
 
@@ -96,3 +97,4 @@ class ClientSettings(TypedDict, total=False):
     budget_ratio: Real | None
     budget: RetryBudget | None
     connect_timeout: Real | None
+    reconnect: bool | None

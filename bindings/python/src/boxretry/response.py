@@ -11,7 +11,7 @@ from . import _abi
 from ._arguments import Text, decoded
 from ._handle import Handle
 from ._token_calls import Provider
-from .attempt import Attempt, Redirect, attempts_of_call, redirects_of_call
+from .attempt import Attempt, Reconnect, Redirect, attempts_of_call, reconnects_of_call, redirects_of_call
 from .attempt_log import log_attempts, logger, without_secrets
 from .enums import Error, Reason
 from .errors import CLASSES, BoxRetryError, ForkedError, HTTPStatusError, NetworkError, check, exception_of
@@ -69,6 +69,7 @@ class Response:
     _content_is_cut_off: bool | None = None
     _sink_length: int | None = None
     _redirects: list[Redirect] | None = None
+    _reconnects: list[Reconnect] | None = None
     _token_cause: BaseException | None = None
 
     def __init__(self, handle: Handle, method: str, token_cause: BaseException | None = None) -> None:
@@ -167,6 +168,13 @@ class Response:
         return self._redirects
 
     @property
+    def reconnects(self) -> list[Reconnect]:
+        """The requests that were sent again on a new connection, of all attempts, in order (B13)."""
+        if self._reconnects is None:
+            self._reconnects = reconnects_of_call(self._pointer())
+        return self._reconnects
+
+    @property
     def attempts(self) -> list[Attempt]:
         """Every attempt of the call, in order; the last one led to this response."""
         if self._attempts is None:
@@ -220,6 +228,7 @@ class Response:
             self.redirects,
             self._method,
             self.reason_phrase,
+            self.reconnects,
         )
 
 
@@ -234,6 +243,7 @@ def _response_of_parts(
     redirects: list[Redirect],
     method: str,
     reason_phrase: str,
+    reconnects: list[Reconnect],
 ) -> Response:
     response = Response.__new__(Response)
     response._handle = None
@@ -242,6 +252,7 @@ def _response_of_parts(
     response._url, response._content_is_cut_off = url, is_cut_off
     response._sink_length, response._redirects, response._method = sink_length, redirects, method
     response._reason_phrase = reason_phrase
+    response._reconnects = reconnects
     return response
 
 
@@ -291,6 +302,7 @@ def _exception_of_call(handle: Handle, method: str, error: Error, detail: str) -
     if _abi.boxretry_response_status(handle.pointer):
         exception.response = Response(handle, method)
     exception.redirects = redirects_of_call(handle.pointer)
+    exception.reconnects = reconnects_of_call(handle.pointer)
     return exception
 
 
