@@ -180,7 +180,7 @@ def test_w4_a_coding_that_nobody_asked_for_is_not_handed_on() -> None:
 
 def test_w4_two_codings_one_after_the_other() -> None:
     """W4. Both have to come to their end."""
-    pack = {name: pack for name, pack in CODINGS.values()}
+    pack = dict(CODINGS.values())
     twice = pack["deflate"](pack["gzip"](PLAIN))
     halved = pack["deflate"](pack["gzip"](PLAIN)[:-5])
     for headers in (["Content-Encoding: gzip, deflate"], ["Content-Encoding: gzip", "Content-Encoding: deflate"]):

@@ -1,4 +1,4 @@
-"""For tests: a proxy, which answers plain requests itself and makes tunnels for the others; and a directory of certificates."""
+"""For tests: a proxy that answers plain requests and makes tunnels for others, and a directory of certificates."""
 
 from __future__ import annotations
 
