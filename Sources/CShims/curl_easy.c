@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memmem */
 #include "curl_handles.h"
 
 #include "shim_decoder.h"
@@ -107,6 +108,21 @@ static int on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_
   return 0;
 }
 
+static bool says(const char *text, size_t length, const char *part) {
+  return memmem(text, length, part, strlen(part)) != NULL;
+}
+
+/* 13 is HTTP_1_1_REQUIRED (RFC 9113, 7): of an RST_STREAM, or of a GOAWAY (7.88 writes "recveived"). */
+static int on_debug(CURL *curl, curl_infotype type, char *text, size_t length, void *user) {
+  const shim_easy *easy = user;
+  (void)curl;
+  if (type == CURLINFO_TEXT && easy->transfer &&
+      (says(text, length, "not closed cleanly: HTTP_1_1_REQUIRED (err 13)") ||
+       says(text, length, "ived GOAWAY, error=13,")))
+    shim_transfers.needs_http1(easy->transfer);
+  return 0;
+}
+
 static curl_socket_t on_open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address) {
   shim_easy *easy = user;
   shim_multi *multi = easy->multi;
@@ -167,6 +183,8 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
     SET(CURLOPT_HEADERDATA, easy);
     SET(CURLOPT_WRITEFUNCTION, on_body);
     SET(CURLOPT_WRITEDATA, easy);
+    SET(CURLOPT_DEBUGFUNCTION, on_debug);
+    SET(CURLOPT_DEBUGDATA, easy);
     SET(CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
     SET(CURLOPT_OPENSOCKETDATA, easy);
     SET(CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
@@ -296,6 +314,7 @@ bool shim_curl_tries_one_address(void) {
 }
 
 void shim_easy_forget(shim_easy *easy) {
+  shim_easy_listen(easy, false);
   easy->transfer = NULL;
 }
 
@@ -358,6 +377,10 @@ void shim_easy_ignore_length(shim_easy *easy) {
 
 int64_t shim_easy_body_received(shim_easy *easy) {
   return off_info(easy, CURLINFO_SIZE_DOWNLOAD_T);
+}
+
+void shim_easy_listen(shim_easy *easy, bool listens) {
+  if (becomes(&easy->listens, listens)) curl_easy_setopt(easy->curl, CURLOPT_VERBOSE, (long)listens);
 }
 
 bool shim_easy_is_reused(const shim_easy *easy) {

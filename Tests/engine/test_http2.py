@@ -16,6 +16,7 @@ from boxretry import (
     IdleTimeoutError,
     NetworkError,
     ProtocolError,
+    Reason,
     ReceiveError,
     ResponseTooLargeError,
     Timeout,
@@ -400,3 +401,54 @@ def test_a_timeout_of_many_ends_all_of_them(server: FaultServer, client: Client)
         (attempt,) = raised.value.attempts
         assert attempt.ended_ms - attempt.started_ms >= 500
         assert attempt.cause is Cause.TIMEOUT_IDLE
+
+
+# --- Servers that want HTTP/1.1 ---
+
+#: How a server says so: RST_STREAM, and GOAWAY that says that it has looked at the request, or that it has not.
+REFUSALS: dict[str, tuple[str, dict[str, Any]]] = {
+    "RST_STREAM": ("stream_reset", {}),
+    "RST_STREAM on the head": ("stream_reset:request", {}),
+    "GOAWAY": ("goaway", {}),
+    "GOAWAY, not looked at": ("goaway", {"unprocessed": ""}),
+}
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "POST"])
+@pytest.mark.parametrize("how", REFUSALS)
+def test_f106_what_is_refused_with_http_1_1_required_goes_over_http_1_1(
+    server: FaultServer, how: str, method: str
+) -> None:
+    """F106, W10 (RFC 9113, 7). At once, also a POST: the refused stream has done nothing. Later calls begin with it."""
+    item, parameters = REFUSALS[how]
+    id, body = server.new_id(), None if method == "GET" else b"the body"
+    url = server.url(f"/seq/{item},200", {"code": "HTTP_1_1_REQUIRED", **parameters}, id=id, kind="h2")
+    with Client(quick(), ca_file=server.ca) as client:
+        response = client.request(method, url, data=body)
+        (attempt,) = response.attempts
+        assert (response.status, attempt.http_version, attempt.reconnects, attempt.exception_number) == (200, 11, 1, 0)
+        refused, answered = server.seen(id)
+        assert [refused["protocol"], answered["protocol"]] == ["HTTP/2", "HTTP/1.1"]
+        assert answered["body_start"] == (body or b"").decode()
+        for _ in range(2):
+            other = server.new_id()
+            client.request(method, server.url("/seq/200", id=other, kind="h2"), data=body)
+            assert [request["protocol"] for request in server.seen(other)] == ["HTTP/1.1"]
+        elsewhere = client.get(f"https://localhost:{server.ports['h2']}{server.target('/seq/200', id=server.new_id())}")
+        assert elsewhere.attempts[0].http_version == 20
+
+
+def test_f106_a_body_that_is_gone_is_not_sent_again(server: FaultServer) -> None:
+    """F106, R3. Given a one-shot body that was read, then the refusal is an exception, and the reason says why."""
+    url = server.url("/seq/stream_reset,200", {"code": "HTTP_1_1_REQUIRED"}, id=server.new_id(), kind="h2")
+    with Client(quick(), ca_file=server.ca) as client, pytest.raises(NetworkError) as raised:
+        client.post(url, data=(piece for piece in [b"once"]))
+    assert [attempt.reason for attempt in raised.value.attempts] == [Reason.NOT_REPLAYABLE]
+
+
+@pytest.mark.parametrize("code", ["INTERNAL_ERROR", "NO_ERROR", "ENHANCE_YOUR_CALM"])
+def test_f106_other_codes_say_nothing_of_the_version(server: FaultServer, code: str) -> None:
+    """F106. Given another code, then the origin goes on with HTTP/2."""
+    url = server.url("/seq/stream_reset,goaway,200", {"code": code}, id=server.new_id(), kind="h2")
+    with Client(quick(), ca_file=server.ca) as client:
+        assert client.get(url).attempts[-1].http_version == 20

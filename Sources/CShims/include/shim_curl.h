@@ -68,6 +68,7 @@ typedef struct shim_transfer_callbacks {
   int64_t (*read)(void *transfer, char *buffer, size_t capacity);  /* so many bytes; 0: the end; below 0: see below */
   bool (*rewind)(void *transfer);                                  /* the request's body is wanted from its start */
   void (*moved)(void *transfer, const shim_progress *progress);    /* called often */
+  void (*needs_http1)(void *transfer); /* the server has refused HTTP/2 for this origin (HTTP_1_1_REQUIRED) */
   void (*opening)(void *transfer, bool exhausted); /* look-up over; a socket is opened, or there are no descriptors */
 } shim_transfer_callbacks;
 
@@ -173,6 +174,9 @@ void shim_easy_ignore_length(shim_easy *easy);
 
 /* Bytes of the response's body, as they came. */
 int64_t shim_easy_body_received(shim_easy *easy);
+
+/* From now on, or no longer, `needs_http1` may be called. It costs time, since libcurl says it in words alone. */
+void shim_easy_listen(shim_easy *easy, bool listens);
 
 /* No connection was made for it: there was one. */
 bool shim_easy_is_reused(const shim_easy *easy);

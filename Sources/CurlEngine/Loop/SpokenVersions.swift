@@ -12,6 +12,8 @@ struct SpokenVersions {
         case multiplexed
         /// Some connections speak HTTP/2 and some do not: several servers share the address.
         case mixed
+        /// Over HTTP/2 the server has answered that this origin needs HTTP/1.1 (RFC 9113, 7: HTTP_1_1_REQUIRED).
+        case http1Needed
     }
 
     /// Nil: nothing is known. Answers to requests with prior knowledge say nothing about others.
@@ -22,8 +24,9 @@ struct SpokenVersions {
     mutating func record(_ place: shim_url, _ version: HTTPVersion, _ versions: Versions) {
         guard version != .http1 else { return }
         let key = Self.key(place, version)
-        if let known = origins.value(of: key) {
-            if known != versions.rawValue { origins.set(key, to: Versions.mixed.rawValue) }
+        if let known = self.versions(of: place, version), versions != .http1Needed {
+            let stays = known == versions || known == .http1Needed
+            if !stays { origins.set(key, to: Versions.mixed.rawValue) }
             return
         }
         if origins.count >= Self.maximumCount { origins.removeAll() }

@@ -9,6 +9,8 @@ func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.Attem
     if transfer.isWrongRange || transfer.isMalformed { return .exception(.protocol) }
     // The server may have ended the exchange since it needs no more of the request.
     if code != CURLE_OK, transfer.isAnswered { return attemptResult(CURLE_OK, of: transfer) }
+    // The refused stream has done nothing. The request goes over HTTP/1.1 at once, whatever its method.
+    if transfer.isHTTP1Needed, transfer.status == 0 { return .vetoed(isSafe: transfer.call.bodyCanBeSentAgain) }
     if transfer.wasVetoed || isDeadConnection(code, of: transfer) {
         return .vetoed(isSafe: transfer.call.mayBeSentAgain)
     }

@@ -178,6 +178,9 @@ final class Transfer {
         // Where it is not known, waiting would not do: a server that does not say what it speaks would hold up all.
         let version = call.settings.httpVersion
         attempt.multiplexed = call.engine.spoken.versions(of: target.place, version) == .multiplexed
+        if version == .http2, call.engine.spoken.versions(of: target.place, version) == .http1Needed {
+            attempt.http_version = Int(CURL_HTTP_VERSION_1_1)
+        }
         attempt.compressed = isCompressed
         attempt.new_lookup = call.engine.doubtful.take(target.place)
         attempt.connect_timeout_ms = call.engine.connectLimit(of: self, isFirstAddress: true)
@@ -261,6 +264,7 @@ final class Transfer {
             shim_decoder_free(decoder)
             decoder = nil
             httpVersion = Self.httpVersion(line, count)
+            if let easy { shim_easy_listen(easy, false) }
             guard isVersionTrue else { return false }
             if agreed == .unknown {
                 isMultiplexed = httpVersion == 20
@@ -541,6 +545,21 @@ final class Transfer {
     func wasSent() {
         call.engine.readClock()
         touch()
+        if isMultiplexed, mayNeedHTTP1, let easy { shim_easy_listen(easy, true) }
+    }
+
+    // MARK: - Servers that refuse HTTP/2 (RFC 9113, 7)
+
+    /// Before a response the server has said that it serves this origin over HTTP/1.1 only.
+    private(set) var isHTTP1Needed = false
+
+    /// The server, not the caller, has chosen HTTP/2.
+    private var mayNeedHTTP1: Bool { target.place.has_tls && call.settings.httpVersion == .http2 && status == 0 }
+
+    /// It may be said of any stream of a connection.
+    func needsHTTP1() {
+        isHTTP1Needed = mayNeedHTTP1
+        if isHTTP1Needed { call.engine.spoken.record(target.place, .http2, .http1Needed) }
     }
 
     /// Something moves. The engine has read the clock for the event that tells so.

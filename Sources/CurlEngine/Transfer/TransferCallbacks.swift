@@ -19,6 +19,7 @@ let transferCallbacks = shim_transfer_callbacks(
         guard let progress else { return }
         Transfer.with(transfer, otherwise: ()) { $0.report(moved: progress.pointee) }
     },
+    needs_http1: { Transfer.with($0, otherwise: ()) { $0.needsHTTP1() } },
     opening: { transfer, exhausted in Transfer.with(transfer, otherwise: ()) { $0.openSocket(exhausted: exhausted) } })
 
 extension Transfer {
