@@ -40,6 +40,7 @@ class Cell:
             fault.resource_ms,
             fault.tokens,
             {"Authorization": SECRET} if fault.has_secret else {},
+            fault.is_compressed,
         )
 
     @property
@@ -175,7 +176,8 @@ def _check_content(cell: Cell, end: End) -> None:
         assert end.content == (text.encode() if text is not None and is_fault_s else pattern(size))
     for attempt in end.attempts:
         is_elsewhere = cell.fault.has_secret and attempt.redirects > 0
-        assert not attempt.status or is_elsewhere or attempt.http_version == cell.version.number
+        version = cell.fault.http_version or cell.version.number
+        assert not attempt.status or is_elsewhere or attempt.http_version == version
 
 
 def _check_requests(cell: Cell, seen: list[dict[str, Any]], earlier: int) -> None:

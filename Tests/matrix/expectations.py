@@ -71,6 +71,12 @@ def refused_unseen_once() -> Cell:
     return _reconnect_or("200 after 1 reconnect → 200 (success)", one_exception("receive"))
 
 
+def needs_http_1_1() -> Cell:
+    """B13, F106. The refused stream has done nothing, so the request goes over HTTP/1.1 at once, whatever its method;
+    but not a body that was read and is gone (R3)."""
+    return _unless_one_shot("200 after 1 reconnect → 200 (success)", "receive → receive (not_replayable)")
+
+
 def dead_before_use() -> Cell:
     """B13. A connection that ended while nobody used it. If libcurl notices, which is a matter of time, it makes a new
     one. If it has begun to send, what is idempotent is sent again at once; for all others it is an exception, since the

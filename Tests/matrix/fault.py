@@ -50,6 +50,10 @@ class Fault:
     #: Where access tokens come from: "": nowhere; "fresh": a new one each time; "fixed"; "january": as "fresh", with
     #: that preset.
     tokens: str = ""
+    #: Compressed responses are asked for.
+    is_compressed: bool = False
+    #: What the responses speak (10, 11, 20); 0: the version that the table is about.
+    http_version: int = 0
     #: The request has a secret, which must not get further than to the first server.
     has_secret: bool = False
 

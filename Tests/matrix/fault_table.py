@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import zlib
+
 import expectations as right
 import retry_afters
 from fault import BYTE_EVERY_MS, IDLE_MS, RESOURCE_MS, SLOW_SIZE, Fault, Parameters
+from fault_server import pattern
 from kinds import Version
 
 
@@ -92,6 +95,46 @@ def _broken_answers(version: Version) -> list[Fault]:
     ]
 
 
+#: What a stream with the 64 bytes of the usual body begins with.
+CODED = {
+    "gzip": bytes.fromhex("1f8b0800000000000003333040015c283c4354"),
+    "deflate": zlib.compress(pattern(64))[:12],
+    "br": bytes.fromhex("1b3f0000c431c6be6f25226cc001788e"),
+}
+
+
+def _broken_contents(version: Version) -> list[Fault]:
+    """W4. What the framing calls whole, or cannot say the end of."""
+    framings = {"Content-Length": ""} if version is Version.HTTP_2 else {"Content-Length": "", "chunks": "chunked"}
+    framings |= {"the end of the stream" if version is Version.HTTP_2 else "the end of the connection": "until_close"}
+    return [
+        *(
+            _exception(
+                f"half of a {coding} stream, whole by {name}",
+                "receive",
+                "201",
+                parameters={
+                    "201.h": f"Content-Encoding:{coding}",
+                    "201.body": half.decode("latin-1"),
+                    **({f"201.{framing}": ""} if framing else {}),
+                },
+                is_compressed=True,
+            )
+            for coding, half in CODED.items()
+            for name, framing in framings.items()
+        ),
+        *(
+            _exception(f"Content-Length: {name}", "protocol", "201", parameters={"201.h": lines})
+            for name, lines in {
+                "64, and another line with 63": ["Content-Length:64", "Content-Length:63"],
+                "64, 63": ["Content-Length:64, 63"],
+                "64abc": ["Content-Length:64abc"],
+                "2^63": [f"Content-Length:{2**63}"],
+            }.items()
+        ),
+    ]
+
+
 def _slowness(version: Version) -> list[Fault]:
     slowly: Parameters = {"every": BYTE_EVERY_MS, "size": SLOW_SIZE}
     return [
@@ -159,6 +202,16 @@ def _streams() -> list[Fault]:
         ),
         _exception("GOAWAY, request not looked at", "protocol", "goaway", parameters={"goaway.unprocessed": ""}),
         Fault("GOAWAY, request still answered", right.well(), item="200", parameters={"drain": ""}),
+        *(
+            Fault(
+                f"{name} with HTTP_1_1_REQUIRED",
+                once=right.needs_http_1_1(),
+                item=item,
+                parameters={f"{item}.code": "HTTP_1_1_REQUIRED"},
+                http_version=11,
+            )
+            for name, item in (("RST_STREAM", "stream_reset"), ("GOAWAY", "goaway"))
+        ),
         Fault("REFUSED_STREAM", *refused, "stream_reset", parameters={"stream_reset.code": "REFUSED_STREAM"}),
         _exception(
             "RST_STREAM before the answer",
@@ -234,6 +287,7 @@ def _table(version: Version) -> list[Fault]:
     return [
         *_reach(version),
         *_broken_answers(version),
+        *_broken_contents(version),
         *_slowness(version),
         *_connections(),
         *(_streams() if version is Version.HTTP_2 else []),

@@ -40,6 +40,7 @@ class Plan:
     resource_ms: int
     tokens: str
     headers: dict[str, str]
+    is_compressed: bool
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ class Sender:
                 ca_file=plan.ca,
                 http_version=HTTPVersion.HTTP_1_1 if plan.version is Version.HTTP_1_1 else HTTPVersion.HTTP_2,
                 timeout=Timeout(plan.idle_ms, plan.resource_ms),
+                compression=plan.is_compressed,
             )
         )
 
