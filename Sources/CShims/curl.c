@@ -28,6 +28,10 @@ bool shim_curl_setup(const shim_transfer_callbacks *callbacks) {
   return is_set_up;
 }
 
+bool shim_curl_is_at_least(unsigned version) {
+  return shim_curl_version >= version;
+}
+
 const char *shim_curl_version_text(void) {
   return curl_version_info(CURLVERSION_NOW)->version;
 }

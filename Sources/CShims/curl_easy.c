@@ -69,8 +69,15 @@ static void came(shim_easy *easy, const char *line, size_t length) {
   easy->has_begun_line = false;
 }
 
+/* A carriage return stands only before the line feed (RFC 9112, 2.2). libcurl itself refuses others from 8.21 on; before, it
+ * makes blanks of some of them, later. */
+static bool has_stray_cr(const char *line, size_t length) {
+  return length > 2 && memchr(line, '\r', length - 2) != NULL;
+}
+
 static size_t on_header(char *line, size_t size, size_t count, void *user) {
   shim_easy *easy = user;
+  if (has_stray_cr(line, size * count)) return 0;
   if (easy->is_in_head) came(easy, line, size * count);
   return easy->transfer && shim_transfers.header(easy->transfer, line, size * count) ? size * count : 0;
 }
@@ -177,6 +184,7 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
   CURLcode failure = easy->curl ? CURLE_OK : CURLE_FAILED_INIT;
   if (easy->curl) {
     SET(CURLOPT_PRIVATE, easy);
+    SET(CURLOPT_ERRORBUFFER, easy->message);
     SET(CURLOPT_PREREQFUNCTION, on_may_send);
     SET(CURLOPT_PREREQDATA, easy);
     SET(CURLOPT_HEADERFUNCTION, on_header);
@@ -229,6 +237,17 @@ bool shim_curl_breaks_h2c(void) {
   return shim_curl_version >= 0x075800 && shim_curl_version < 0x080000;
 }
 
+static bool has_tls(const shim_attempt *attempt) {
+  return strncasecmp(attempt->url, "https:", 6) == 0;
+}
+
+/* Over TLS the handshake agrees on the version. From 8.10 on, libcurl with prior knowledge sends HTTP/2 to servers that have
+ * not agreed to it. */
+static long http_version(const shim_attempt *attempt) {
+  const bool is_agreed_on = attempt->http_version == CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE && has_tls(attempt);
+  return is_agreed_on ? CURL_HTTP_VERSION_2TLS : attempt->http_version;
+}
+
 /* The method, and the request's body. */
 static void set_method(shim_easy *easy, const shim_attempt *attempt, CURLcode *failed) {
   const bool is_plain = attempt->body_kind == SHIM_BODY_NONE && strcmp(attempt->method, "GET") == 0;
@@ -278,13 +297,15 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   easy->expects_status = true;
   easy->has_begun_line = false;
   easy->was_used = true;
+  easy->message[0] = '\0';
   SET(CURLOPT_URL, attempt->url);
   SET(CURLOPT_HTTPHEADER, attempt->headers);
   SET(CURLOPT_CONNECTTIMEOUT_MS, attempt->connect_timeout_ms);
   keep_first(&failure, set_address_life(easy, attempt->new_lookup));
-  if (attempt->http_version != easy->http_version) {
-    easy->http_version = attempt->http_version;
-    SET(CURLOPT_HTTP_VERSION, attempt->http_version);
+  const long version = http_version(attempt);
+  if (version != easy->http_version) {
+    easy->http_version = version;
+    SET(CURLOPT_HTTP_VERSION, version);
   }
   if (becomes(&easy->is_fresh, attempt->fresh || attempt->alone)) SET(CURLOPT_FRESH_CONNECT, (long)easy->is_fresh);
   if (becomes(&easy->is_alone, attempt->alone)) SET(CURLOPT_FORBID_REUSE, (long)easy->is_alone);
@@ -321,6 +342,16 @@ void shim_easy_forget(shim_easy *easy) {
 void shim_easy_resume(shim_easy *easy) {
   curl_easy_pause(easy->curl, CURLPAUSE_RECV); /* where nothing changes, libcurl does not look */
   curl_easy_pause(easy->curl, CURLPAUSE_CONT);
+}
+
+bool shim_easy_has_message(const shim_easy *easy) {
+  return easy->message[0] != '\0';
+}
+
+void shim_easy_break_connection(const shim_easy *easy) {
+  curl_socket_t socket = CURL_SOCKET_BAD;
+  curl_easy_getinfo(easy->curl, CURLINFO_ACTIVESOCKET, &socket);
+  if (socket != CURL_SOCKET_BAD) shutdown(socket, SHUT_RDWR);
 }
 
 void *shim_easy_handle(shim_easy *easy) {

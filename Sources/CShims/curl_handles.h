@@ -18,6 +18,7 @@ struct shim_multi {
 };
 
 struct shim_easy {
+  char message[CURL_ERROR_SIZE]; /* what libcurl says of a failure, beside its code; empty: nothing */
   CURL *curl;
   shim_multi *multi;
   void *transfer; /* NULL: none */

@@ -9,7 +9,10 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Callable
 
-from boxretry import Attempt, Client, RetryStrategy
+from boxretry import Attempt, Client, RetryStrategy, libcurl_version
+
+#: The version of libcurl that the library runs with.
+LIBCURL = tuple(int(part) for part in libcurl_version().split("."))
 
 #: Seconds by which something may be late on a machine that is busy with other things. Nothing may be early.
 PATIENCE = 10

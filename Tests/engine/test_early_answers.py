@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from boxretry import Client, HTTPVersion, IdleTimeoutError, ProtocolError, Timeout
-from calls import once, statuses
+from boxretry import Client, HTTPVersion, IdleTimeoutError, ProtocolError, ReceiveError, Timeout
+from calls import LIBCURL, once, statuses
 from fault_server import FaultServer, pattern
 
 SIZE = 5_000_000
@@ -39,16 +38,24 @@ def in_pieces() -> Iterator[bytes]:
     "parameters", [{}, {"size": 0}, {"chunked": ""}, {"status": 204}], ids=["body", "empty", "no length", "204"]
 )
 def test_an_upload_that_the_server_reads_goes_on_after_the_answer(
-    server: FaultServer, client: Client, kind: str, data: Any, parameters: dict[str, Any]
+    server: FaultServer,
+    client: Client,
+    kind: str,
+    data: Any,
+    parameters: dict[str, Any],
+    request: pytest.FixtureRequest,
 ) -> None:
     """Given 2xx on seeing the head, and a server that reads on: it gets all, and no time is lost."""
+    if LIBCURL >= (8,) and kind != "http" and data is in_pieces and "chunked" in parameters:
+        reason = "libcurl from 8.0 on calls the end of both directions, at the end of the upload, a failure to send"
+        request.applymarker(pytest.mark.xfail(raises=ReceiveError, reason=reason))  # a matter of time
     id = server.new_id()
     start = time.monotonic()
     response = put(server, client, kind, {**parameters, "id": id}, data, idle(40_000))
     assert time.monotonic() - start < 30
     assert response.status == parameters.get("status", 200)
-    (request,) = server.seen(id, over=True)
-    assert (request["body_length"], request["body_complete"]) == (SIZE, True)
+    (seen,) = server.seen(id, over=True)
+    assert (seen["body_length"], seen["body_complete"]) == (SIZE, True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -89,16 +96,8 @@ def test_an_answer_counts_although_the_stream_is_reset_behind_it(
     assert statuses(response.attempts) == [status]
 
 
-def libcurl() -> int:
-    """Its version: 7.88.1 is 0x075801."""
-    library = ctypes.CDLL("libcurl.so.4")
-    library.curl_version_info.restype = ctypes.c_void_p
-    # Its age is before it, an int; behind that a pointer to its name.
-    return ctypes.c_uint.from_address(library.curl_version_info(0) + 2 * ctypes.sizeof(ctypes.c_void_p)).value
-
-
 @pytest.mark.xfail(
-    libcurl() < 0x080000, strict=True, raises=ProtocolError, reason="libcurl 7.88 drops what came with a RST_STREAM"
+    LIBCURL < (8,), strict=True, raises=ProtocolError, reason="libcurl 7.88 drops what came with a RST_STREAM"
 )
 def test_an_answer_counts_although_the_reset_comes_with_it(server: FaultServer, client: Client) -> None:
     """Given both in one piece, on a connection that is there, as the first stream of which is 1."""

@@ -21,7 +21,7 @@ from boxretry import (
     ResponseTooLargeError,
     Timeout,
 )
-from calls import Background, eventually, in_both_ways, once, quick, recorded, statuses, waits
+from calls import LIBCURL, Background, eventually, in_both_ways, once, quick, recorded, statuses, waits
 from fault_server import FaultServer, pattern
 
 METHODS = ["GET", "POST", "PUT", "DELETE"]
@@ -213,7 +213,12 @@ def test_m1_an_upload_that_the_window_holds_is_idle(server: FaultServer, client:
     "how",
     [
         pytest.param(
-            each, marks=pytest.mark.xfail(strict=True, reason="a stream that is given up is not reset: no RST_STREAM")
+            each,
+            marks=pytest.mark.xfail(
+                LIBCURL < (8, 15),
+                strict=True,
+                reason="libcurl before 8.15 does not reset a stream that is given up: it sends no RST_STREAM",
+            ),
         )
         for each in ("cancel", "idle", "free")
     ],

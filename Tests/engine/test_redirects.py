@@ -94,11 +94,11 @@ def test_the_url_is_the_last_one(server: FaultServer, client: Client) -> None:
     ],
 )
 def test_locations_that_are_relative(server: FaultServer, client: Client, location: str, target: str) -> None:
-    """RFC 3986, 5.2; and what libcurl makes of what is no URL in the strict sense."""
+    """RFC 3986, 5.2; and what libcurl makes of what is no URL in the strict sense. (Or %C3, by version.)"""
     line = "Location:" + location.format(port=server.ports["http"])
     url = server.url("/seq/302", {"h": line.encode().decode("latin-1")}, id=server.new_id())
     response = client.get(url)
-    assert response.url.partition("#")[0] == f"http://127.0.0.1:{server.ports['http']}{target}"
+    assert response.url.partition("#")[0].lower() == f"http://127.0.0.1:{server.ports['http']}{target}"
     if "?" not in target:
         assert response.json()["path"] == target
 

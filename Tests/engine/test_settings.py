@@ -248,8 +248,9 @@ def test_errors_say_what_happened(server: FaultServer, client: Client) -> None:
         client.get(f"http://me:secret@127.0.0.1:{server.ports['refused']}/path?token=secret")
     assert str(raised.value) == (
         f"no connection could be made (GET http://127.0.0.1:{server.ports['refused']}/path; after 3 attempts; "
-        "libcurl: Couldn't connect to server)"
+        f"libcurl: {raised.value.attempts[-1].curl_text})"
     )
+    assert raised.value.attempts[-1].curl_text
 
 
 @pytest.mark.parametrize("slashes", ["/", "//", "///"])

@@ -450,7 +450,7 @@ def test_b15_nothing_is_left_of_what_did_not_become_whole(
     with Client(once()) as client:
         url = server.url("/seq/200", {"id": server.new_id(), "size": SIZE, **fault})
         call = client.submit("GET", url, to_file=path, cancel=switch, on_progress=on_progress, **arguments)
-        assert began.wait(10)
+        assert how == "too large" or began.wait(10)  # What is refused at once never counts as received.
         end: dict[str, Callable[[], object]] = {"cancel": call.cancel, "switch": switch.trigger, "close": client.close}
         end.get(how, lambda: None)()
         if how == "free":

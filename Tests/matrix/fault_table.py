@@ -6,9 +6,12 @@ import zlib
 
 import expectations as right
 import retry_afters
+from boxretry import libcurl_version
 from fault import BYTE_EVERY_MS, IDLE_MS, RESOURCE_MS, SLOW_SIZE, Fault, Parameters
 from fault_server import pattern
 from kinds import Version
+
+LIBCURL = tuple(int(part) for part in libcurl_version().split("."))
 
 
 def _exception(name: str, cause: str, item: str, **more: object) -> Fault:
@@ -77,7 +80,14 @@ def _broken_answers(version: Version) -> list[Fault]:
         if is_2
         else _exception("too short a body", "receive", "short"),
         # What was announced is whole, and what is behind it is nobody's.
-        Fault("too long a body", right.well(), item="long"),
+        Fault(
+            "too long a body",
+            right.well(),
+            item="long",
+            deviation="libcurl from 8.0 on calls it an error of the stream, which is a protocol exception"
+            if is_2 and LIBCURL >= (8,)
+            else "",
+        ),
         _exception("garbage for a status", "protocol", "garbage"),
         *(
             Fault(
@@ -150,7 +160,7 @@ def _slowness(version: Version) -> list[Fault]:
             idle_ms=IDLE_MS,
             deviation="libcurl shows nothing of a frame of headers before it is whole, so that its bytes do not count"
             " as moving, as they should"
-            if version is Version.HTTP_2
+            if version is Version.HTTP_2 and LIBCURL < (8,)
             else "",
         ),
         _exception(
@@ -192,7 +202,8 @@ def _connections() -> list[Fault]:
 
 def _streams() -> list[Fault]:
     """HTTP/2's own. That a server refuses a stream, or ends it, is a `protocol`: docs/curl-codes.md. To REFUSED_STREAM
-    alone libcurl would answer by sending the request again, so that it is a reconnect."""
+    alone libcurl would answer by sending the request again, so that it is a reconnect; from 8.0 on it does the same for
+    a request that GOAWAY names as one that was not looked at."""
     refused = (right.refused_unseen(), right.refused_unseen_once())
     return [
         _exception("GOAWAY before the answer", "receive", "goaway"),
@@ -200,7 +211,9 @@ def _streams() -> list[Fault]:
         _exception(
             "GOAWAY with ENHANCE_YOUR_CALM", "receive", "goaway", parameters={"goaway.code": "ENHANCE_YOUR_CALM"}
         ),
-        _exception("GOAWAY, request not looked at", "protocol", "goaway", parameters={"goaway.unprocessed": ""}),
+        Fault("GOAWAY, request not looked at", *refused, "goaway", parameters={"goaway.unprocessed": ""})
+        if LIBCURL >= (8,)
+        else _exception("GOAWAY, request not looked at", "protocol", "goaway", parameters={"goaway.unprocessed": ""}),
         Fault("GOAWAY, request still answered", right.well(), item="200", parameters={"drain": ""}),
         *(
             Fault(
@@ -230,8 +243,18 @@ def _streams() -> list[Fault]:
             "protocol",
             "599",
             parameters={"599.raw": "nonsense " * 100},
-            deviation="libcurl calls what is no frame an answer that never came, so that the cause is receive, where it"
-            " should be protocol",
+            **(
+                {
+                    "idle_ms": IDLE_MS,
+                    "deviation": "libcurl from 8.0 on tells the server so, and then waits for it to close the"
+                    " connection, so that the cause is timeout_idle, where it should be protocol",
+                }
+                if LIBCURL >= (8,)
+                else {
+                    "deviation": "libcurl before 8.0 calls what is no frame an answer that never came, so that the"
+                    " cause is receive, where it should be protocol"
+                }
+            ),
         ),
     ]
 

@@ -6,6 +6,7 @@ import difflib
 from pathlib import Path
 
 import pytest
+from boxretry import libcurl_version
 from fault_table import FAULTS
 from kinds import Kind, Times, Version
 
@@ -23,6 +24,9 @@ decision). An attempt ends in a status, or in the cause of a network exception. 
 *once*: the next request is well. Options are the defaults, but for the waits: they are a thousand times as short and
 have no jitter, and no more than 50 ms of a Retry-After is waited for. Where more than one ending stands, which it
 is is a matter of time."""
+
+
+MADE_WITH = "Made with libcurl {}. Cells that differ with other versions: [libcurl-versions.md](libcurl-versions.md)."
 
 
 class Report:
@@ -50,6 +54,8 @@ class Report:
         there = self._path.read_text() if self._path.exists() else ""
         if self._is_written:
             self._path.write_text(text)
+        elif MADE_WITH.format(libcurl_version()) not in there:
+            self._message = "docs/fault-matrix.md was made with another version of libcurl: it is not compared"
         elif text != there:
             lines = difflib.unified_diff(there.split("\n"), text.split("\n"), "docs/fault-matrix.md", "this run", n=0)
             self._message = "\n".join([*lines, "docs/fault-matrix.md is not what the run made: use --write-report"])
@@ -73,7 +79,7 @@ def _all_cells() -> set[tuple[str, str, str, str]]:
 
 def render(cells: dict[tuple[str, str, str, str], str]) -> str:
     """The page; `cells` is by version, fault, kind and times."""
-    parts = [HEAD]
+    parts = [HEAD, MADE_WITH.format(libcurl_version())]
     for version, faults in FAULTS.items():
         parts.append(f"## {version.value}")
         head = [_line("", *(kind.value for kind in Kind)), _line(*["---"] * (1 + len(Kind)))]

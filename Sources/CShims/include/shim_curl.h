@@ -153,6 +153,15 @@ void shim_easy_forget(shim_easy *easy);
 /* Goes on with what a callback has paused, and has libcurl look at the transfer in any case. */
 void shim_easy_resume(shim_easy *easy);
 
+/* libcurl says more of a failure than its code. */
+bool shim_easy_has_message(const shim_easy *easy);
+
+/* The connection of a transfer that has ended is not used again, since libcurl finds that it is dead. */
+void shim_easy_break_connection(const shim_easy *easy);
+
+/* CURLE_TOO_LARGE, which headers before 8.6 lack. */
+enum { SHIM_CURLE_TOO_LARGE = 100 };
+
 /* libcurl's own handle. */
 void *shim_easy_handle(shim_easy *easy);
 
@@ -256,6 +265,9 @@ bool shim_url_without_user(const char *url, char **out);
 
 /* Whether two URLs have the same scheme, host and port. SHIM_URL_… */
 int shim_url_same_origin(const char *url, const char *other, bool *is_same);
+
+/* Whether the libcurl in use is of this version, as LIBCURL_VERSION_NUM has it, or newer; after shim_curl_setup(). */
+bool shim_curl_is_at_least(unsigned version);
 
 /* The version of the libcurl in use. Static. */
 const char *shim_curl_version_text(void);

@@ -53,6 +53,10 @@ func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.Attem
     case CURLE_OUT_OF_MEMORY:
         // libcurl says the same of a header line that is longer than it takes.
         return .local(transfer.sendings > 0 && transfer.isReadingHead ? .responseTooLarge : .outOfMemory)
+    case CURLcode(UInt32(SHIM_CURLE_TOO_LARGE)) where transfer.isReadingHead:  // from 8.6 on
+        return .local(.responseTooLarge)
+    case CURLE_HTTP2 where transfer.hasLostConnection:
+        return .exception(.receive)
     // A head that begins with a line that goes on with one before it, as libcurl before 8.2 sees it.
     case CURLE_BAD_FUNCTION_ARGUMENT where transfer.sendings > 0:
         return .exception(.protocol)
@@ -73,7 +77,22 @@ private func isDeadConnection(_ code: CURLcode, of transfer: Transfer) -> Bool {
     // It wanted to, but could not rewind the body.
     case CURLE_SEND_FAIL_REWIND: return true
     // It does not want to if a connection with HTTP/2 was closed before a byte of the response came.
-    case CURLE_PARTIAL_FILE: return transfer.status == 0 && transfer.isOnReusedConnection
+    case CURLE_PARTIAL_FILE: return transfer.isOnDeadConnection
+    // From 8.0 on it has other codes for that: the connection was closed, or the request could not be written to it.
+    case CURLE_HTTP2: return transfer.hasLostConnection && transfer.isOnDeadConnection
+    case CURLE_SEND_ERROR: return transfer.isMultiplexed && transfer.isOnDeadConnection
     default: return false
+    }
+}
+
+extension Transfer {
+    /// A connection that was there before has ended, and nothing of the response had come.
+    fileprivate var isOnDeadConnection: Bool { status == 0 && isOnReusedConnection }
+
+    /// What `CURLE_HTTP2` means from libcurl 8.0 on, if libcurl says nothing more of it: the connection was closed, or
+    /// ended by GOAWAY. Of frames that are invalid it says more (from 8.13 on, of all that end the connection).
+    fileprivate var hasLostConnection: Bool {
+        guard let easy else { return false }
+        return shim_curl_is_at_least(0x080000) && !shim_easy_has_message(easy)
     }
 }

@@ -241,6 +241,8 @@ final class CurlTransport: Transport {
             var code = CURLE_OK
             guard let transfer = Transfer.of(shim_multi_next_ended(multi, &code)) else { continue }
             transfer.isWhole = code == CURLE_OK
+            // libcurl from 8.0 on uses a connection again on which HTTP/2 has failed, and fails again.
+            if code == CURLE_HTTP2, let easy = transfer.easy { shim_easy_break_connection(easy) }
             return EndedTransfer(
                 transfer: transfer, result: attemptResult(code, of: transfer), code: Int32(code.rawValue))
         }

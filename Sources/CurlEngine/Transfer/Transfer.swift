@@ -272,8 +272,8 @@ final class Transfer {
                 recordSpoken()
             }
             status = easy.map { Int32(clamping: shim_easy_status($0)) } ?? Self.status(line, count) ?? 0
-            // libcurl takes some lines for status lines that are none: that is not HTTP.
-            guard (100...999).contains(status) else { return false }
+            // Some versions of libcurl also accept lines that are not status lines.
+            guard (100...999).contains(status), Self.status(line, count) == status else { return false }
             isAnsweredEarly = status >= 200 && target.hasBody && !hasSentAll
             if isAnsweredEarly { letItGoOn() }
         } else if isReadingHead, count <= 2 {
@@ -391,14 +391,17 @@ final class Transfer {
         return Int32(major) * 10 + Int32(text.take(UInt8(ascii: ".")) ? text.takeDigit() ?? 0 : 0)
     }
 
-    /// The status in a status line, for transports that do not know it.
+    /// The status in a status line (RFC 9112, 4): the version, one blank, three digits. Nil: it is not one.
     private static func status(_ line: UnsafePointer<CChar>, _ count: Int) -> Int32? {
         var text = ByteCursor(start: UnsafeRawPointer(line).assumingMemoryBound(to: UInt8.self), count: count)
         guard text.take("HTTP/") else { return nil }
         while !text.isAtEnd, !text.take(UInt8(ascii: " ")) { _ = text.next() }
         var status: Int32 = 0
-        for _ in 0..<3 { status = status * 10 + Int32(text.takeDigit() ?? 0) }
-        return status
+        for _ in 0..<3 {
+            guard let digit = text.takeDigit() else { return nil }
+            status = status * 10 + Int32(digit)
+        }
+        return text.takeDigit() == nil ? status : nil
     }
 
     func receive(body data: UnsafePointer<CChar>, _ count: Int) -> BodyAnswer {
