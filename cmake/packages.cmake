@@ -23,8 +23,15 @@ if(BOXRETRY_DEBIAN)
   set(CPACK_DEBIAN_PACKAGE_SOURCE libboxretry)
   set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
   set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-  # dpkg-shlibdeps finds the versions of libc and libcurl that the symbols need; what it cannot see stands below.
-  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+  if(CMAKE_CROSSCOMPILING)
+    # dpkg-shlibdeps cannot look at libraries of an architecture that is not installed. Tests/package compares this with the
+    # versions of the symbols.
+    set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE ${architecture_${CMAKE_SYSTEM_PROCESSOR}})
+    set(needs_libc ", libc6 (>= 2.34)")
+  else()
+    # dpkg-shlibdeps finds the versions of libc and libcurl that the symbols need; what it cannot see stands below.
+    set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+  endif()
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}")
   set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
   set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
@@ -41,7 +48,7 @@ requests itself, over libcurl, with timeouts, deadlines and cancellation.
 
   set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME ${package_of_runtime})
   set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
-  set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "libcurl4 (>= 7.87.0)") # an option of that version, which no symbol shows
+  set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "libcurl4 (>= 7.87.0)${needs_libc}") # an option of that version, which no symbol shows
   set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${debian}/runtime/triggers")
   set(CPACK_DEBIAN_RUNTIME_DESCRIPTION
       "${about}\
@@ -57,7 +64,7 @@ manual page, and files for pkg-config and CMake.")
 
   set(CPACK_DEBIAN_TOOL_PACKAGE_NAME ${package_of_tool})
   set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION web)
-  set(CPACK_DEBIAN_TOOL_PACKAGE_DEPENDS "${same_library}")
+  set(CPACK_DEBIAN_TOOL_PACKAGE_DEPENDS "${same_library}${needs_libc}")
   set(CPACK_DEBIAN_TOOL_DESCRIPTION
       "${about}\
 This package has the command-line tool, which sends requests and explains

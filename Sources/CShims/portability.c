@@ -14,7 +14,7 @@
 #error "Not tried with this C library; read docs/porting.md, and define BOXRETRY_UNTRIED to try"
 #endif
 
-#if !defined(__x86_64__) && !defined(BOXRETRY_UNTRIED)
+#if !defined(__x86_64__) && !defined(__aarch64__) && !defined(BOXRETRY_UNTRIED)
 #error "Not tried on this processor; read docs/porting.md, and define BOXRETRY_UNTRIED to try"
 #endif
 

@@ -16,7 +16,8 @@ from elftools.elf.sections import SymbolTableSection
 from header import read_header
 from install import LIBRARY, MAP
 
-MAY_NEED = {"libcurl.so.4", "libc.so.6"}
+#: The last one is the C library's loader, which has the stack guard on arm64.
+MAY_NEED = {"libcurl.so.4", "libc.so.6", "ld-linux-aarch64.so.1"}
 LARGEST = 400_000
 NEWEST_GLIBC = (2, 34)
 

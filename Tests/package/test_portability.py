@@ -17,7 +17,7 @@ INCLUDE = (f"-I{ROOT / 'include'}", f"-I{SHIMS / 'include'}")
 ELSEWHERE = {
     "another system": ("ifndef __linux__", "ifndef not_this_system"),
     "another C library": ("defined(__GLIBC__)", "defined(not_this_library)"),
-    "another processor": ("defined(__x86_64__)", "defined(not_this_processor)"),
+    "another processor": ("!defined(__x86_64__) && !defined(__aarch64__)", "!defined(not_this_processor)"),
     "libcurl 9": ("CURL_AT_LEAST_VERSION(9, 0, 0)", "CURL_AT_LEAST_VERSION(7, 0, 0)"),
     "32 bits": ("sizeof(long) == 8", "sizeof(int) == 8"),
 }
