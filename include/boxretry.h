@@ -61,8 +61,10 @@ extern "C" {
  *    answers BOXRETRY_ERROR_INVALID_ARGUMENT and changes nothing. A pointer to something that is not what it says it
  *    is, or that was freed, is as fatal as anywhere in C.
  * 9. Threads: each section says who may use its handles at once. After fork() the child may only free the handles
- *    of its parent; everything else answers BOXRETRY_ERROR_FORKED. Handles made in the child work. (Do not use _Fork(),
- *    of which nobody is told.)
+ *    of its parent; everything else answers BOXRETRY_ERROR_FORKED. Handles made in the child work. Do not use _Fork(): it
+ *    skips the fork handlers that the library relies on. No function is a cancellation point: pthread_cancel() takes
+ *    effect after the function has returned. Once exit() has begun, calls end as cancelled, and the library's threads call
+ *    no more callbacks.
  * ================================================================================================================== */
 
 /** No limit, for any time in milliseconds. */
@@ -1353,7 +1355,8 @@ boxretry_error boxretry_client_perform(boxretry_client *client, const boxretry_r
 boxretry_error boxretry_client_submit(boxretry_client *client, const boxretry_request *request, boxretry_call **out);
 
 /**
- * Cancels all calls, refuses new ones (CLOSED), and waits until every call has had its end, callbacks included.
+ * Cancels all calls, refuses new ones (CLOSED), and waits until every call has had its end, callbacks included, and no
+ * thread of the client is inside libcurl or its TLS library (W8).
  * A custom strategy's callback that is still running finishes by itself; its `context_free` says when.
  * `timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT.
  *

@@ -1,9 +1,10 @@
 import CShims
 
-/// Runs a callback of the caller's. Meanwhile what blocks refuses to (K4).
+/// Runs a callback of the caller's. Meanwhile what blocks refuses to (K4). Once the process exits, the library's threads call
+/// nothing (W8).
 @inline(__always)
 func called(_ callback: () -> Void) {
-    shim_callback_enter()
+    guard shim_callback_enter() else { return }
     callback()
     shim_callback_leave()
 }

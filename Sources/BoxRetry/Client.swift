@@ -64,6 +64,9 @@ extension ClientHandle {
     func makeCall(
         _ pointer: UnsafePointer<boxretry_request>?, delivery: (boxretry_request) throws(Failure) -> Call.Delivery
     ) throws(Failure) -> Call {
+        // To open files is a cancellation point.
+        let cancelState = shim_thread_disable_cancel()
+        defer { shim_thread_restore_cancel(cancelState) }
         let request = try boxretry_request.read(pointer, "request")
         _ = try boxretry_request.checkedIsUnsafe(pointer)
         var settings = try settings.overridden(by: request)
@@ -281,7 +284,7 @@ public func boxretry_client_close(_ client: OpaquePointer!, _ timeout_ms: Int64)
         let engine = try ClientHandle.retained(try required(client, "client"), "client").engine
         let limit = try checkedLimit(timeout_ms)
         engine.close()
-        guard engine.waitUntilIdle(until: limit) else { throw .waitTimeout }
+        guard engine.waitUntilClosed(until: limit) else { throw .waitTimeout }
     }
 }
 

@@ -89,7 +89,12 @@ extension BodySource {
         guard source.part_count >= 1, source.part_count <= 1_000 else {
             throw .invalidArgument("body_source", "part_count", "must be from 1 to 1000")
         }
-        guard let multipart = MultipartSource.make(engine) else { throw .outOfMemory }
+        let multipart: MultipartSource
+        do throws(Engine.HandleFailure) {
+            multipart = try MultipartSource.make(engine)
+        } catch {
+            throw error == .closed ? .closed("client") : .outOfMemory
+        }
         for index in 0..<source.part_count { try multipart.add(parts[index], at: index, isBorrowed: isBorrowed) }
         return multipart
     }

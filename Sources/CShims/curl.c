@@ -1,8 +1,8 @@
 #include "curl_handles.h"
 
+#include "shim_process.h"
 #include "shim_system.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #if LIBCURL_VERSION_NUM < 0x075700
@@ -15,17 +15,17 @@ shim_transfer_callbacks shim_transfers;
 unsigned shim_curl_version;
 
 bool shim_curl_setup(const shim_transfer_callbacks *callbacks) {
-  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   static bool is_set_up;
-  pthread_mutex_lock(&mutex);
-  if (!is_set_up) { /* it may have been memory that was wanting, and that is there the next time */
+  const shim_global_lock lock = shim_global_lock_take();
+  if (!is_set_up) { /* after a failure, there may be memory the next time */
     shim_transfers = *callbacks;
     shim_curl_version = curl_version_info(CURLVERSION_NOW)->version_num;
     shim_tls_find();
     is_set_up = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK && shim_curl_version >= 0x075700;
   }
-  pthread_mutex_unlock(&mutex);
-  return is_set_up;
+  const bool is_ready = is_set_up && shim_exit_prepare();
+  shim_global_lock_release(lock);
+  return is_ready;
 }
 
 bool shim_curl_is_at_least(unsigned version) {

@@ -2,6 +2,7 @@
 #include "curl_handles.h"
 
 #include "shim_decoder.h"
+#include "shim_process.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -180,7 +181,10 @@ static void keep_first(CURLcode *failure, CURLcode code) {
 shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) {
   shim_easy *easy = malloc(sizeof *easy);
   if (!easy) return NULL;
-  *easy = (shim_easy){.curl = curl_easy_init(), .multi = multi, .part_failure = {-1, 0}};
+  const shim_global_lock lock = shim_global_lock_take(); /* libcurl takes one of its own */
+  CURL *curl = curl_easy_init();
+  shim_global_lock_release(lock);
+  *easy = (shim_easy){.curl = curl, .multi = multi, .part_failure = {-1, 0}};
   CURLcode failure = easy->curl ? CURLE_OK : CURLE_FAILED_INIT;
   if (easy->curl) {
     SET(CURLOPT_PRIVATE, easy);

@@ -1,5 +1,7 @@
 #include "shims.h"
 
+#include "shim_process.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -78,21 +80,7 @@ const char *shim_detail(void) {
   return detail;
 }
 
-/* --- Callbacks --- */
-
-static _Thread_local uint32_t callback_depth;
-
-void shim_callback_enter(void) {
-  callback_depth++;
-}
-
-void shim_callback_leave(void) {
-  callback_depth--;
-}
-
-bool shim_in_callback(void) {
-  return callback_depth != 0;
-}
+/* --- Providers --- */
 
 static _Thread_local const void *provider_source;
 
@@ -133,9 +121,7 @@ uint32_t shim_new_thread_number(void) {
   return shim_thread_number_or_0 = number;
 }
 
-/* --- Forks and randomness. A child of fork() must not draw what its parent draws. --- */
-
-_Atomic uint32_t shim_forks;
+/* --- Randomness. A child of fork() must not draw what its parent draws. --- */
 
 _Thread_local shim_random shim_thread_random;
 
@@ -144,14 +130,6 @@ static uint64_t random_seed(void) {
   if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) return seed;
   /* Early at boot there may be none yet. Jitter needs different values, not secret ones. */
   return (uint64_t)shim_monotonic_nanoseconds() * 0x9E3779B97F4A7C15U ^ (uint64_t)(uintptr_t)&seed;
-}
-
-static void after_fork_in_child(void) {
-  atomic_fetch_add_explicit(&shim_forks, 1, memory_order_relaxed);
-}
-
-__attribute__((constructor)) static void on_load(void) {
-  pthread_atfork(NULL, NULL, after_fork_in_child);
 }
 
 void shim_seed_thread_random(uint32_t seeded_for) {
@@ -175,6 +153,7 @@ void shim_sleep_until(int64_t monotonic_nanoseconds) {
 struct shim_monitor {
   pthread_mutex_t mutex;
   pthread_cond_t condition;
+  int cancel_state; /* of the thread that holds the mutex, as it was: a thread that is cancelled would keep the mutex */
 };
 
 shim_monitor *shim_monitor_new(void) {
@@ -196,11 +175,15 @@ void shim_monitor_free(shim_monitor *monitor) {
 }
 
 void shim_monitor_lock(shim_monitor *monitor) {
+  const int cancel_state = shim_thread_disable_cancel();
   pthread_mutex_lock(&monitor->mutex);
+  monitor->cancel_state = cancel_state;
 }
 
 void shim_monitor_unlock(shim_monitor *monitor) {
+  const int cancel_state = monitor->cancel_state;
   pthread_mutex_unlock(&monitor->mutex);
+  shim_thread_restore_cancel(cancel_state);
 }
 
 void shim_monitor_wake_all(shim_monitor *monitor) {
@@ -208,15 +191,14 @@ void shim_monitor_wake_all(shim_monitor *monitor) {
 }
 
 bool shim_monitor_wait_until(shim_monitor *monitor, int64_t monotonic_nanoseconds) {
-  /* A thread that was cancelled in here would keep the mutex for ever. */
-  int cancel_state, result;
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+  const int cancel_state = monitor->cancel_state; /* others hold the lock meanwhile */
+  int result;
   if (monotonic_nanoseconds == INT64_MAX) {
     result = pthread_cond_wait(&monitor->condition, &monitor->mutex);
   } else {
     const struct timespec until = timespec_of(monotonic_nanoseconds);
     result = pthread_cond_timedwait(&monitor->condition, &monitor->mutex, &until);
   }
-  pthread_setcancelstate(cancel_state, NULL);
+  monitor->cancel_state = cancel_state;
   return result != ETIMEDOUT;
 }

@@ -4,9 +4,8 @@
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -78,38 +77,6 @@ int64_t shim_sent_segments(int socket) {
   return size >= offsetof(struct tcp_info, tcpi_data_segs_out) + sizeof info.tcpi_data_segs_out
              ? (int64_t)info.tcpi_data_segs_out
              : -1;
-}
-
-/* --- Threads --- */
-
-typedef struct {
-  void (*body)(void *context);
-  void *context;
-} thread_start;
-
-static void *run_thread(void *argument) {
-  thread_start start = *(thread_start *)argument;
-  free(argument);
-  start.body(start.context);
-  return NULL;
-}
-
-bool shim_thread_start(void (*body)(void *context), void *context) {
-  thread_start *start = malloc(sizeof *start);
-  pthread_attr_t attributes;
-  pthread_t thread;
-  sigset_t all, before;
-  if (!start) return false;
-  *start = (thread_start){body, context};
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits it */
-  const int result = pthread_create(&thread, &attributes, run_thread, start);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  pthread_attr_destroy(&attributes);
-  if (result != 0) free(start);
-  return result == 0;
 }
 
 /* --- SIGPIPE --- */

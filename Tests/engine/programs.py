@@ -8,6 +8,9 @@ import sys
 import textwrap
 from pathlib import Path
 
+#: Where the library is installed.
+PREFIX = Path(os.environ["BOXRETRY_LIBRARY"]).parents[1]
+
 HEAD = """
 import os, resource, signal, sys, threading, time
 from boxretry import *

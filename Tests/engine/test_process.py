@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import subprocess
+from pathlib import Path
 
 import pytest
 from boxretry import Client, CustomRetryStrategy, Outcome
+from c_programs import build
 from calls import Background, eventually, once
 from fault_server import FaultServer
 from programs import run
@@ -150,3 +153,11 @@ def test_many_calls_need_few_threads(server: FaultServer) -> None:
         assert threads() <= before + 2
         calls[0].cancel()
         waiting.result()
+
+
+@pytest.mark.parametrize("way", ["perform", "wait", "queue"])
+def test_f104_a_cancelled_thread_keeps_nothing_from_others(server: FaultServer, tmp_path: Path, way: str) -> None:
+    """K1, F104. Given pthread_cancel() of a thread that drives the loop, then the deadlines of other calls hold."""
+    url = server.url("/seq/stall", id=server.new_id(), cycle="", quiet="")
+    result = subprocess.run([build("cancels", tmp_path), way, url], capture_output=True, text=True, timeout=90)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "deadline, then the thread was cancelled\n", "")

@@ -1,4 +1,4 @@
-/* epoll, eventfd, threads and signals. */
+/* epoll, eventfd and signals. */
 #ifndef BOXRETRY_SYSTEM_H
 #define BOXRETRY_SYSTEM_H
 
@@ -31,9 +31,6 @@ void shim_eventfd_clear(int eventfd);
 int shim_unsent_bytes(int socket);
 /* Segments with data that a TCP socket has sent; -1: not known. */
 int64_t shim_sent_segments(int socket);
-
-/* Starts a thread that nobody joins, with all signals blocked. False: no thread could be had. */
-bool shim_thread_start(void (*body)(void *context), void *context);
 
 /* Around what may write to a broken pipe on a caller's thread: blocks SIGPIPE, and swallows one that came meanwhile. */
 typedef struct shim_sigpipe {

@@ -44,12 +44,6 @@ typedef struct shim_place {
 void shim_detail_set_place(const shim_place *place, const char *why, const char *name);
 const char *shim_detail(void);
 
-/* --- Callbacks: how deep this thread is in them (K4). --- */
-
-void shim_callback_enter(void);
-void shim_callback_leave(void);
-bool shim_in_callback(void);
-
 /* The token source whose provider this thread is in (T4). */
 void shim_provider_enter(const void *source);
 void shim_provider_leave(void);

@@ -232,7 +232,7 @@ public final class TokenSource {
                 let request = Unmanaged<TokenRequest>.fromOpaque(context).takeRetainedValue()
                 request.source.provider.provide(request)
                 request.source.callReturned()
-            }, context.toOpaque())
+            }, nil, context.toOpaque())
         guard !isStarted else { return }
         context.release()
         callReturned()
@@ -286,7 +286,7 @@ public final class TokenSource {
             { context in
                 guard let context else { return }
                 Unmanaged<TokenSource>.fromOpaque(context).takeRetainedValue().runThread()
-            }, context.toOpaque())
+            }, nil, context.toOpaque())
         if !hasThread { context.release() }
         return hasThread
     }

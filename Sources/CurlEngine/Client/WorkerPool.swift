@@ -29,7 +29,7 @@ final class WorkerPool {
         defer { shim_monitor_unlock(monitor) }
         if work.count >= idle, threads < Self.maximumThreads {
             let context = Unmanaged.passRetained(self)
-            if shim_thread_start({ WorkerPool.run($0) }, context.toOpaque()) {
+            if shim_thread_start({ WorkerPool.run($0) }, nil, context.toOpaque()) {
                 threads += 1
             } else {
                 context.release()

@@ -148,11 +148,8 @@ extension Engine {
         shim_monitor_lock(lock)
         unfinished -= 1
         let waiter = call.waiter
-        var closed: [Waiter] = []
-        if unfinished == 0 { swap(&closed, &closeWaiters) }
         shim_monitor_unlock(lock)
         waiter?.tell()
-        for waiter in closed { waiter.tell() }
     }
 
     /// The bodies are done with. A sink whose body is whole keeps it, and one that has a part of an earlier response keeps

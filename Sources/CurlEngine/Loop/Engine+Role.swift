@@ -18,7 +18,7 @@ extension Engine {
     func startThread() -> Bool {
         if hasThread { return true }
         let context = Unmanaged.passRetained(self)
-        guard shim_thread_start({ Engine.runThread($0) }, context.toOpaque()) else {
+        guard shim_thread_start({ Engine.runThread($0) }, { Engine.threadEnded($0) }, context.toOpaque()) else {
             context.release()
             return false
         }
@@ -28,7 +28,22 @@ extension Engine {
 
     private static func runThread(_ context: UnsafeMutableRawPointer?) {
         guard let context else { return }
-        Unmanaged<Engine>.fromOpaque(context).takeRetainedValue().runThread()
+        Unmanaged<Engine>.fromOpaque(context).takeUnretainedValue().runThread()
+    }
+
+    private static func threadEnded(_ context: UnsafeMutableRawPointer?) {
+        guard let context else { return }
+        // Released by hand: Swift might do it before the lock is released, which goes with the engine.
+        let engine = Unmanaged<Engine>.fromOpaque(context)
+        engine._withUnsafeGuaranteedRef { $0.threadEnded() }
+        engine.release()
+    }
+
+    private func threadEnded() {
+        shim_monitor_lock(lock)
+        hasThread = false
+        tellIfClosed()
+        shim_monitor_unlock(lock)
     }
 
     /// The engine's own thread: drives whenever there is something to do and nobody else does it.
@@ -56,7 +71,6 @@ extension Engine {
                 _ = shim_monitor_wait_until(lock, .max)
             }
         }
-        hasThread = false
         shim_monitor_unlock(lock)
     }
 
@@ -65,13 +79,18 @@ extension Engine {
     private func drive(until limit: Int64 = .max, _ isOver: () -> Bool) {
         hasDriver = true
         shim_monitor_unlock(lock)
-        // Without TLS, libcurl tells each send that it wants no SIGPIPE.
-        var signals: shim_sigpipe?
-        while !isOver(), limit == .max || shim_monotonic_nanoseconds() < limit {
-            if usesTLS, signals == nil { signals = shim_sigpipe_block() }
-            turn(until: limit)
+        // A thread that was cancelled in here would keep the role.
+        let cancelState = shim_thread_disable_cancel()
+        if shim_libcurl_enter() {
+            turn(until: limit, isOver)
+            shim_monitor_lock(lock)
+            dropTransportIfClosed()
+            shim_monitor_unlock(lock)
+            shim_libcurl_leave()
+        } else {
+            endWithoutTransport()
         }
-        if let signals { shim_sigpipe_restore(signals) }
+        shim_thread_restore_cancel(cancelState)
         shim_monitor_lock(lock)
         hasDriver = false
         if unfinished == 0 {
@@ -82,10 +101,71 @@ extension Engine {
             forget(late)
             shim_monitor_lock(lock)
         }
+        tellIfClosed()
+    }
+
+    /// Runs the loop until `isOver`, or until that time.
+    private func turn(until limit: Int64, _ isOver: () -> Bool) {
+        // Without TLS, libcurl tells each send that it wants no SIGPIPE.
+        var signals: shim_sigpipe?
+        while !isOver(), limit == .max || shim_monotonic_nanoseconds() < limit {
+            if shim_exit_has_begun() { closeAtExit() }
+            if usesTLS, signals == nil { signals = shim_sigpipe_block() }
+            turn(until: limit)
+        }
+        if let signals { shim_sigpipe_restore(signals) }
     }
 
     /// Lets go of commands. What they keep may call back when it ends: no lock may be held.
     private func forget(_ commands: consuming [Command]) {}
+
+    /// The same for the transport, which closes its connections.
+    private func forget(_ transport: consuming (any Transport)?) {}
+
+    /// With the lock held: nothing is left to do, now and later.
+    var isClosedForGood: Bool { isClosing && unfinished == 0 && !hasDriver && !hasThread }
+
+    /// With the lock held.
+    func tellIfClosed() {
+        guard isClosedForGood else { return }
+        for waiter in closeWaiters { waiter.tell() }
+        closeWaiters = []
+    }
+
+    /// With the lock held, before and after, and with the role, unless it is free: a closed engine has no use for libcurl. To
+    /// drop it here, and not with the last reference, is what keeps that from happening on any thread at any time.
+    func dropTransportIfClosed() {
+        guard isClosing, unfinished == 0, transport != nil else { return }
+        let hadDriver = hasDriver
+        hasDriver = true
+        let dropped = transport
+        transport = nil
+        shim_monitor_unlock(lock)
+        forget(dropped)
+        shim_monitor_lock(lock)
+        hasDriver = hadDriver
+    }
+
+    // MARK: - The end of the process (W8)
+
+    /// The process exits while this thread is still allowed to use libcurl: all calls end, as if the client had been closed.
+    private func closeAtExit() {
+        locked {
+            guard !isClosing else { return }
+            isClosing = true
+            commands.append(.cancelAll)
+        }
+    }
+
+    /// The process exits, and libcurl must not be used any more: all calls end, and what libcurl has of them stays with it.
+    private func endWithoutTransport() {
+        closeAtExit()
+        locked {
+            transport = nil  // Its `deinit` sees for itself that it must not free anything.
+        }
+        readClock()
+        runCommands()
+    }
 
     /// With the lock held: somebody else has to go on, now or after the grace.
     private func leaveRole(afterGrace: Bool) {
@@ -152,7 +232,7 @@ extension Engine {
             if hasDriver || unfinished == 0 {
                 _ = shim_monitor_wait_until(lock, min(limit, now + Self.grace))
             } else {
-                drive(until: limit) { locked(isOver) }
+                drive(until: limit) { locked { unfinished == 0 || isOver() } }
                 leaveRole(afterGrace: false)
             }
         }

@@ -37,7 +37,7 @@ public final class Engine {
     let clock: any Clock
     let proxies: ProxyNames
     public let settings: EngineSettings
-    /// Nil only while it is being made.
+    /// Nil while it is being made, and once the engine is closed. Who takes it away holds the role and the lock.
     var transport: (any Transport)?
     /// The driver waits, and has to be woken to look at the commands. Guarded by the lock.
     var isPolling = false
@@ -126,8 +126,17 @@ public final class Engine {
         settings.free()
     }
 
-    /// A handle of libcurl's that is set up for this engine; nil: there is no memory, or no libcurl.
-    func makeEasy() -> OpaquePointer? { (transport as? CurlTransport)?.makeEasy() }
+    public enum HandleFailure: Error {
+        case closed
+        case outOfMemory
+    }
+
+    /// A handle of libcurl's that is set up for this engine.
+    func makeEasy() throws(HandleFailure) -> OpaquePointer {
+        guard let transport = locked({ transport }) as? CurlTransport else { throw .closed }
+        guard let easy = transport.makeEasy() else { throw .outOfMemory }
+        return easy
+    }
 
     // MARK: - From any thread
 
@@ -181,24 +190,26 @@ public final class Engine {
         commands.append(.cancelAll)
         if unfinished > 0 { startThread() }
         wakeDriver()
+        if !hasDriver { dropTransportIfClosed() }
         shim_monitor_wake_all(lock)
         shim_monitor_unlock(lock)
         pool.close()
     }
 
-    /// Waits until all calls have ended. False if that time, of CLOCK_MONOTONIC, came first.
-    public func waitUntilIdle(until limit: Int64) -> Bool {
+    /// After `close()`: waits until all calls have ended, and no thread is inside libcurl for this engine (W8). False if that
+    /// time, of CLOCK_MONOTONIC, came first.
+    public func waitUntilClosed(until limit: Int64) -> Bool {
         let waiter = Waiter.make()
         shim_monitor_lock(lock)
-        let isIdle: Bool
+        let isClosed: Bool
         if let waiter {
-            isIdle = unfinished == 0
-            if !isIdle { closeWaiters.append(waiter) }
+            isClosed = isClosedForGood
+            if !isClosed { closeWaiters.append(waiter) }
         } else {
-            isIdle = look(until: limit) { unfinished == 0 }
+            isClosed = look(until: limit) { isClosedForGood }
         }
         shim_monitor_unlock(lock)
-        return isIdle || waiter?.wait(until: limit) == true
+        return isClosed || waiter?.wait(until: limit) == true
     }
 
     /// Nobody will ask for this call any more: it is cancelled, and comes to no queue.
@@ -251,7 +262,7 @@ public final class Engine {
     private func enqueue(_ call: Call, needsThread: Bool, mayBeWaitedFor: Bool) -> Start {
         shim_monitor_lock(lock)
         defer { shim_monitor_unlock(lock) }
-        guard !isClosing else { return .closed }
+        guard !isClosing, !shim_exit_has_begun() else { return .closed }
         guard !needsThread || startThread() else { return .exhausted }
         call.isBegun = true
         unfinished += 1
@@ -350,7 +361,7 @@ public final class Engine {
         }
     }
 
-    private func runCommands() {
+    func runCommands() {
         // The two take turns, so that neither is allocated anew.
         locked { swap(&commands, &commandsInHand) }
         defer { commandsInHand.removeAll(keepingCapacity: commandsInHand.count <= 1_024) }

@@ -204,12 +204,12 @@ public final class CallbackSource: BodySource {
 /// call, so that every attempt has the same boundary, and with it the same bytes (R5): libcurl would let another handle
 /// send the form, but only the one that has sent it before goes back to its first byte.
 public final class MultipartSource: BodySource {
-    let easy: OpaquePointer
+    /// Nil once the call has ended.
+    private(set) var easy: OpaquePointer?
     private var memory: [UnsafeMutableRawPointer] = []
 
-    /// Nil if there is no memory.
-    public static func make(_ engine: Engine) -> MultipartSource? {
-        engine.makeEasy().map { MultipartSource($0) }
+    public static func make(_ engine: Engine) throws(Engine.HandleFailure) -> MultipartSource {
+        MultipartSource(try engine.makeEasy())
     }
 
     private init(_ easy: OpaquePointer) {
@@ -217,8 +217,18 @@ public final class MultipartSource: BodySource {
     }
 
     deinit {
-        shim_easy_free(easy)
+        close()
         for bytes in memory { shim_free(bytes) }
+    }
+
+    /// On the loop: the last reference to a call may go on any thread, at any time (W8).
+    override func close() {
+        failure = reason
+        if let easy, shim_libcurl_enter() {
+            shim_easy_free(easy)
+            shim_libcurl_leave()
+        }
+        easy = nil
     }
 
     override var writesContentType: Bool { true }
@@ -228,6 +238,7 @@ public final class MultipartSource: BodySource {
 
     /// The part whose file cannot be read, and why.
     public override var reason: FailureReason? {
+        guard let easy else { return failure }
         let failure = shim_easy_part_failure(easy)
         guard failure.number >= 0 else { return nil }
         return FailureReason(

@@ -59,9 +59,9 @@ final class CurlTransport: Transport {
     func setUp() throws(Engine.SetupFailure) {
         var transfers = transferCallbacks
         guard shim_curl_setup(&transfers) else { throw .exhausted }
-        guard epoll >= 0, wakeup >= 0, shim_epoll_watch(epoll, wakeup, Int32(SHIM_READABLE), true) else {
-            throw .exhausted
-        }
+        guard epoll >= 0, wakeup >= 0, shim_epoll_watch(epoll, wakeup, Int32(SHIM_READABLE), true),
+            shim_epoll_watch(epoll, shim_exit_descriptor(), Int32(SHIM_READABLE), true)
+        else { throw .exhausted }
         guard multi(of: .ordinary) != nil else { throw .outOfMemory }
     }
 
@@ -77,8 +77,11 @@ final class CurlTransport: Transport {
     }
 
     deinit {
+        // Once the process exits, its memory goes with it.
+        guard shim_libcurl_enter() else { return }
         for multi in multis { shim_multi_free(multi) }
         for easy in idleHandles { shim_easy_free(easy) }
+        shim_libcurl_leave()
         shim_close(epoll)
         shim_close(wakeup)
     }
@@ -139,9 +142,11 @@ final class CurlTransport: Transport {
         var ready: [64 of shim_ready] = .init(repeating: shim_ready())
         var span = ready.mutableSpan
         let timeout = timeoutMilliseconds(nanoseconds)
+        shim_libcurl_rest()
         let count = span.withUnsafeMutableBufferPointer {
             shim_epoll_wait(epoll, $0.baseAddress, Int32(Engine.eventsAtOnce), timeout)
         }
+        shim_libcurl_resume()
         engine.woke()
         var handled = 0
         for index in 0..<Int(count) {
