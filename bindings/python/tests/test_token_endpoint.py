@@ -153,6 +153,27 @@ def test_t12_a_refresh_token_rotates(endpoint: Endpoint) -> None:
     assert rotated == ["second"]
 
 
+def test_f93_what_on_refresh_token_raises_is_logged(
+    endpoint: Endpoint, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """T12, F93. As an error with its traceback; nothing on stderr, and no secret in the record."""
+    endpoint.answers = [(200, {**GOOD, "access_token": "one", "refresh_token": "second"})]
+
+    def fail(token: str) -> None:
+        raise RuntimeError("the disk is full")
+
+    fields = {"grant_type": "refresh_token"}
+    with source_of(endpoint, fields, refresh_token="first", on_refresh_token=fail) as source:
+        assert source.get().value == "one"
+    (record,) = [record for record in caplog.records if record.name == "boxretry"]
+    assert (record.levelname, record.getMessage()) == ("ERROR", "on_refresh_token raised an exception")
+    assert record.exc_info is not None
+    assert str(record.exc_info[1]) == "the disk is full"
+    assert record.exc_info[2] is not None
+    assert "second" not in caplog.text
+    assert capfd.readouterr().err == ""
+
+
 # Answers
 
 

@@ -11,9 +11,16 @@ from .attempt import Attempt
 #: Each attempt of each call is logged here, at INFO, when the call has ended, on the thread that waited for it. So no
 #: handler of the log holds up the engine. Who wants to know earlier has `on_event`.
 logger = logging.getLogger("boxretry")
+# Without a handler of the program's, Python would print errors on stderr.
+logger.addHandler(logging.NullHandler())
 
 # libcurl takes one to three slashes.
 _URL = re.compile(r"([^:/?#]+):/{1,3}([^/?#]*)([^?#]*)")
+
+
+def log_failure(callback: str) -> None:
+    """A callback has raised, and nobody waits for it whom the exception could be raised to. To be called in `except`."""
+    logger.error("%s raised an exception", callback, exc_info=True)
 
 
 def log_attempts(method: Text, url: str, attempts: list[Attempt]) -> None:

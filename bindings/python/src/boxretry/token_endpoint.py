@@ -11,6 +11,7 @@ from . import _abi
 from ._arguments import Real, Text, new, text
 from ._bodies import Path
 from ._common_arguments import set_connection
+from .attempt_log import log_failure
 from .clock import ManualClock
 from .delays import TokenRetryPolicy
 from .enums import Proxy
@@ -61,7 +62,8 @@ class OAuth2Token(BlockingTokenSource):
         fields: of the form; a mapping, or pairs of a name and a value.
         refresh_token: sent as the field refresh_token, and replaced by the one that an answer has.
         on_refresh_token: is called with each refresh token that replaces another, on a thread of the library, before
-            the token that came with it is handed out; to store it. What it raises is lost.
+            the token that came with it is handed out; to store it. What it raises is logged as an error by
+            the logger `boxretry`.
         headers: further headers.
         policy to clock: as for `TokenSource`. timeout to proxy: as for `Client`.
 
@@ -137,8 +139,12 @@ _listeners: weakref.WeakValueDictionary[int, _Listener] = weakref.WeakValueDicti
 
 def _on_refresh_token(context: int, refresh_token: bytes) -> None:
     listener = _listeners.get(context)
-    if listener is not None:
+    if listener is None:
+        return
+    try:
         listener.callback(refresh_token.decode("utf-8", "replace"))
+    except BaseException:
+        log_failure("on_refresh_token")
 
 
 _refresh_token_callback = _abi.RefreshTokenCallback(_on_refresh_token)
