@@ -67,14 +67,15 @@ def test_a_call_that_fails_leaves_all_as_it_was(
     assert before is None or file.read_text() == before
 
 
-def test_while_the_call_goes_on_the_file_is_not_there(server: FaultServer, tmp_path: Path) -> None:
-    """B15: what has come is beside it, under another name, and goes if the call is cancelled."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+def test_f92_a_signal_leaves_no_file(server: FaultServer, tmp_path: Path, number: signal.Signals) -> None:
+    """B15, F92: what has come is beside it, under another name, and goes if a signal ends the call."""
     mine = server.new_id()
     with Running("-o", str(tmp_path / "page"), server.url("/seq/stall:body", size=1000, id=mine)) as running:
         server.seen(mine, requests=1)
         assert "page" not in names_in(tmp_path)
-        running.interrupt()
-        assert running.finish().exit_code == 128 + signal.SIGINT
+        running.interrupt(number)
+        assert running.finish().exit_code == 128 + number
     assert names_in(tmp_path) == []
 
 

@@ -66,4 +66,4 @@ const char fetch_details[] = "Examples:\n"
                              "  9    failure on this machine: the response is too large, there were too many\n"
                              "       redirects, a CA file, the output file or what is to be sent cannot be\n"
                              "       used, there are no descriptors left\n"
-                             "  130  cancelled by Ctrl-C (SIGINT); 143: by SIGTERM\n";
+                             "  130  cancelled by Ctrl-C (SIGINT); 129: by SIGHUP; 131: by SIGQUIT; 143: by SIGTERM\n";

@@ -1,4 +1,4 @@
-/* Ctrl-C and SIGTERM end a call, not the process: a thread waits for them, and triggers a cancel switch. */
+/* Ctrl-C, SIGTERM, SIGHUP and SIGQUIT end a call, not the process: a thread waits for them, and triggers a cancel switch. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "interrupt.h"
@@ -41,6 +41,8 @@ void interrupt_begin(interrupt *watch, boxretry_cancel *cancel) {
   sigemptyset(&watch->signals);
   add_unless_ignored(&watch->signals, SIGINT);
   add_unless_ignored(&watch->signals, SIGTERM);
+  add_unless_ignored(&watch->signals, SIGHUP);
+  add_unless_ignored(&watch->signals, SIGQUIT);
   pthread_sigmask(SIG_BLOCK, &watch->signals, &watch->mask_before);
   watch->signal_fd = signalfd(-1, &watch->signals, SFD_CLOEXEC);
   watch->stop_fd = eventfd(0, EFD_CLOEXEC);

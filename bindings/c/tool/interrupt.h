@@ -1,4 +1,4 @@
-/* Ctrl-C and SIGTERM end a call, not the process: a thread waits for them, and triggers a cancel switch. */
+/* Ctrl-C, SIGTERM, SIGHUP and SIGQUIT end a call, not the process: a thread waits for them, and triggers a cancel switch. */
 #ifndef BOXRETRY_TOOL_INTERRUPT_H
 #define BOXRETRY_TOOL_INTERRUPT_H
 
@@ -9,7 +9,7 @@
 
 typedef struct interrupt {
   boxretry_cancel *cancel;
-  sigset_t signals; /* SIGINT and SIGTERM, unless they are ignored */
+  sigset_t signals; /* unless they are ignored */
   sigset_t mask_before;
   int signal_fd;
   int stop_fd; /* readable: the thread is to end */
