@@ -65,6 +65,8 @@ extern "C" {
  *    skips the fork handlers that the library relies on. No function is a cancellation point: pthread_cancel() takes
  *    effect after the function has returned. Once exit() has begun, calls end as cancelled, and the library's threads call
  *    no more callbacks.
+ * 10. Paths: a relative path is resolved by the function that it is given to, so that a later chdir() does not change what
+ *    it means. `unix_socket` alone is resolved with each connection, since its length is limited.
  * ================================================================================================================== */
 
 /** No limit, for any time in milliseconds. */
@@ -1259,7 +1261,7 @@ typedef struct boxretry_client_options {
   int32_t max_lookups;                /* names looked up at once, of 8 hosts or more; 1 to 1000; 0: 64 */
   const char *client_certificate;     /* a file in PEM form, with which the client shows who it is; NULL: none */
   const char *client_key;             /* the file with its key, in PEM form; NULL: the same file */
-  const char *client_key_password;    /* NULL: none */
+  const char *client_key_password;    /* NULL: none; nobody is asked for one */
   const char *unix_socket;            /* path of a socket that all connections are made to; NULL: none */
   const char *const *secret_headers;  /* names of headers that, as Authorization and Cookie, never go to another
                                               scheme, host or port than the request was for (T13). NULL: none */

@@ -258,11 +258,11 @@ extension EngineSettings {
         }
         userAgent = try copied(options.user_agent ?? shim_default_user_agent())
         proxy = try Self.proxy(options)
-        caFile = try copiedIfAny(options.ca_file)
-        caPath = try copiedIfAny(options.ca_path)
+        caFile = try copiedPath(options.ca_file, "ca_file")
+        caPath = try copiedPath(options.ca_path, "ca_path")
         trustsAnyCertificate = try !isOn(options.tls_verify, "options", "tls_verify", byDefault: true)
-        clientCertificate = try copiedIfAny(options.client_certificate)
-        clientKey = try copiedIfAny(options.client_key)
+        clientCertificate = try copiedPath(options.client_certificate, "client_certificate")
+        clientKey = try copiedPath(options.client_key, "client_key")
         clientKeyPassword = try copiedIfAny(options.client_key_password)
         unixSocket = try copiedIfAny(options.unix_socket)
     }
@@ -374,6 +374,16 @@ extension EngineEvent {
 func copied(_ text: UnsafePointer<CChar>?) throws(Failure) -> UnsafeMutablePointer<CChar> {
     guard let copy = shim_copy_string(text) else { throw .outOfMemory }
     return copy
+}
+
+/// A file that libcurl reads whenever it connects. What is not a file's name is left as it is.
+private func copiedPath(
+    _ path: UnsafePointer<CChar>?, _ field: StaticString
+) throws(Failure) -> UnsafeMutablePointer<CChar>? {
+    guard let path, path.pointee != 0 else { return try copiedIfAny(path) }
+    var text = ByteCursor(cString: path)
+    guard !text.take("pkcs11:") else { return try copied(path) }
+    return try absolutePath(path, shim_place("options", field))
 }
 
 private func copiedIfAny(_ text: UnsafePointer<CChar>?) throws(Failure) -> UnsafeMutablePointer<CChar>? {

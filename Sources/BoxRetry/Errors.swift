@@ -38,6 +38,12 @@ struct Failure: Error {
         return Failure(BOXRETRY_ERROR_INVALID_ARGUMENT)
     }
 
+    /// The same with what the system says.
+    static func invalidArgument(_ place: shim_place, system error: Int32) -> Failure {
+        withUnsafePointer(to: place) { shim_detail_set_place($0, shim_system_text(error), nil) }
+        return Failure(BOXRETRY_ERROR_INVALID_ARGUMENT)
+    }
+
     static func invalidArgument(_ reason: FailureReason) -> Failure {
         reason.setDetail()
         return Failure(BOXRETRY_ERROR_INVALID_ARGUMENT)
@@ -155,6 +161,11 @@ struct Failure: Error {
 }
 
 extension shim_place {
+    /// A field of an argument.
+    init(_ argument: StaticString, _ field: StaticString) {
+        self.init(argument: argument.cString, index: -1, field: field.cString, field_index: -1)
+    }
+
     /// One of the array in a field of an argument.
     init(_ argument: StaticString, _ field: StaticString, at index: Int) {
         self.init(argument: argument.cString, index: -1, field: field.cString, field_index: Int64(index))

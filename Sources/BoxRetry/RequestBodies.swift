@@ -27,6 +27,16 @@ extension Call {
     fileprivate var pointer: OpaquePointer? { handle.map { OpaquePointer($0) } }
 }
 
+/// The path of a file that is opened later, so that it means the same when the program has changed its folder (B15). Free it.
+func absolutePath(
+    _ path: UnsafePointer<CChar>, _ place: shim_place
+) throws(Failure) -> UnsafeMutablePointer<CChar> {
+    var error: Int32 = 0
+    if let absolute = shim_absolute_path(path, &error) { return absolute }
+    guard error != SHIM_FILE_NO_MEMORY else { throw .outOfMemory }
+    throw .invalidArgument(place, system: error)
+}
+
 // MARK: - Sources
 
 extension BodySource {
@@ -43,7 +53,9 @@ extension BodySource {
         }
         switch Int(source.kind) {
         case BOXRETRY_SOURCE_FILE:
-            guard let path = source.path else { throw .invalidArgument("body_source", "path", "is NULL") }
+            guard let given = source.path else { throw .invalidArgument("body_source", "path", "is NULL") }
+            let path = try absolutePath(given, shim_place("body_source", "path"))
+            defer { shim_free(path) }
             guard let file = FileSource.make(path: path, offset: source.offset, length: source.length) else {
                 throw .outOfMemory
             }
@@ -120,9 +132,13 @@ extension MultipartSource {
         guard part.data != nil || part.data_length == 0 else {
             throw refused("data", "is NULL, but data_length is not 0")
         }
+        let path = try part.path.map { path throws(Failure) in
+            try absolutePath(path, shim_place("parts", at: index, "path"))
+        }
+        defer { shim_free(path) }
         let own = shim_part(
             name: name, file_name: part.file_name, content_type: part.content_type, headers: nil, data: part.data,
-            data_length: part.data_length, path: part.path)
+            data_length: part.data_length, path: path)
         switch add(own, headers: headers, isBorrowed: isBorrowed) {
         case .added: break
         case .outOfMemory: throw .outOfMemory
@@ -140,9 +156,11 @@ extension BodySink {
         let sink = try boxretry_sink.read(pointer, "sink")
         switch Int(sink.kind) {
         case BOXRETRY_SINK_FILE:
-            guard let path = sink.path, path.pointee != 0 else {
+            guard let given = sink.path, given.pointee != 0 else {
                 throw .invalidArgument("sink", "path", "is NULL or empty")
             }
+            let path = try absolutePath(given, shim_place("sink", "path"))
+            defer { shim_free(path) }
             let error = FileSink.check(path: path)
             guard error != SHIM_FILE_NO_MEMORY else { throw .outOfMemory }
             guard error == 0 else { throw .invalidArgument(FailureReason("sink", "path", .system(error))) }

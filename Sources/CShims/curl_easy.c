@@ -222,7 +222,9 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
     }
     if (settings->client_certificate) SET(CURLOPT_SSLCERT, settings->client_certificate);
     if (settings->client_key) SET(CURLOPT_SSLKEY, settings->client_key);
-    if (settings->client_key_password) SET(CURLOPT_KEYPASSWD, settings->client_key_password);
+    /* Without any, OpenSSL would ask for one on the terminal. */
+    if (settings->client_certificate || settings->client_key)
+      SET(CURLOPT_KEYPASSWD, settings->client_key_password ? settings->client_key_password : "");
     if (settings->unix_socket) SET(CURLOPT_UNIX_SOCKET_PATH, settings->unix_socket);
   }
   if (failure == CURLE_OK) return easy;

@@ -21,6 +21,16 @@ const char *shim_system_text(int error) {
   return text ? text : "unknown error of the system";
 }
 
+char *shim_absolute_path(const char *path, int *error) {
+  char *folder = *path == '/' ? strdup("") : realpath(".", NULL);
+  const size_t size = folder ? strlen(folder) + strlen(path) + 2 : 0;
+  char *absolute = folder ? malloc(size) : NULL;
+  *error = absolute ? 0 : folder || *path == '/' ? ENOMEM : errno;
+  if (absolute) snprintf(absolute, size, "%s%s%s", folder, *path == '/' ? "" : "/", path);
+  free(folder);
+  return absolute;
+}
+
 /* --- Reading --- */
 
 bool shim_file_get_state(int descriptor, shim_file_state *out) {
@@ -67,6 +77,23 @@ int64_t shim_file_read(int descriptor, void *buffer, size_t capacity, int64_t of
     count = pread(descriptor, buffer, capacity, offset);
   } while (count < 0 && errno == EINTR);
   return count < 0 ? -errno : count;
+}
+
+bool shim_file_has_encrypted_key(const char *path) {
+  /* Of both forms: BEGIN ENCRYPTED PRIVATE KEY, and Proc-Type: 4,ENCRYPTED. */
+  static const char mark[] = "ENCRYPTED";
+  char piece[4096];
+  const int descriptor = shim_file_open(path);
+  bool is_found = false;
+  int64_t offset = 0, count;
+  if (descriptor < 0) return false;
+  while (!is_found && (count = shim_file_read(descriptor, piece, sizeof piece, offset)) >= (int64_t)sizeof mark) {
+    is_found = memmem(piece, (size_t)count, mark, sizeof mark - 1) != NULL;
+    offset += count - (int64_t)sizeof mark + 1; /* it may lie across two pieces */
+    if (count < (int64_t)sizeof piece) break;
+  }
+  close(descriptor);
+  return is_found;
 }
 
 /* --- Writing --- */

@@ -12,8 +12,14 @@ enum { SHIM_NOT_REGULAR = 100000, SHIM_FILE_CHANGED = 100001, SHIM_FILE_NO_MEMOR
 /* What an error means, such as "No such file or directory". Static. */
 const char *shim_system_text(int error);
 
+/* The path, made absolute, so that a chdir() does not change what it means; to be freed. NULL: see `error`. */
+char *shim_absolute_path(const char *path, int *error);
+
 /* A regular file, opened for reading and closed on exec; an error, negated, if that cannot be. */
 int shim_file_open(const char *path);
+
+/* Whether there is an encrypted private key in a PEM file. */
+bool shim_file_has_encrypted_key(const char *path);
 
 /* A duplicate of a descriptor, closed on exec; -1 if that cannot be. */
 int shim_file_duplicate(int descriptor);

@@ -52,6 +52,15 @@ public struct EngineSettings {
         return place.has_tls || place.is_local && !hasProxy
     }
 
+    /// Why the client's private key cannot be used, if that is for want of the right password.
+    var keyProblem: FailureReason? {
+        guard let file = clientKey ?? clientCertificate, shim_file_has_encrypted_key(file) else { return nil }
+        return FailureReason(
+            "options", "client_key_password",
+            .words(
+                clientKeyPassword == nil ? "is needed: the private key is encrypted" : "does not fit the private key"))
+    }
+
     func isSecret(_ name: UnsafePointer<CChar>) -> Bool {
         for secret in secretHeaders where RequestChecks.isSameHeader(name, secret) { return true }
         return false
