@@ -126,7 +126,10 @@ class Running:
             assert self._read(), self.screen
 
     def press_ctrl_c(self) -> None:
-        os.write(self._terminal, b"\x03")
+        self.type("\x03")
+
+    def type(self, text: str) -> None:
+        os.write(self._terminal, text.encode())
 
     def interrupt(self, number: int = signal.SIGINT) -> None:
         self.process.send_signal(number)

@@ -28,6 +28,7 @@ def test_help_is_printed_on_stdout() -> None:
     for command in COMMANDS:
         assert f"\n  {command} " in text_of("--help")
         assert text_of(command, "--help").startswith(f"Usage: boxretry {command} ")
+        assert text_of(command, "--help", "all").startswith(f"Usage: boxretry {command} ")
         assert text_of(command, "--help") == text_of(command, "--max-attempts", "3", "-h")
 
 
@@ -35,12 +36,26 @@ def test_help_is_a_command_too() -> None:
     assert text_of("help") == text_of("--help")
     for command in COMMANDS:
         assert text_of("help", command) == text_of(command, "--help")
+        assert text_of("help", command, "all") == text_of(command, "--help", "all")
+
+
+def test_the_help_of_each_command_begins_with_what_fits_a_screen() -> None:
+    """Issue 12, item 9: 24 lines of 80 columns, and each group by its name."""
+    short, whole = text_of("fetch", "--help"), text_of("fetch", "--help", "all")
+    assert len(short.splitlines()) <= 24 and max(map(len, short.splitlines())) <= 80
+    groups = re.findall(r"^([a-z]+): \S", whole.split("\nExamples:")[0], re.MULTILINE)
+    assert f"Groups for --help: {', '.join(groups)}." in short
+    for group in groups:
+        assert text_of("fetch", "--help", group) in whole
+    for command in ("delays", "explain"):
+        assert text_of(command, "--help") == text_of(command, "--help", "all")
 
 
 def test_every_option_that_help_names_exists() -> None:
     """And takes a value exactly if help shows one."""
     for command in COMMANDS:
-        options = re.findall(r"^  (?:-\w,|   ) (--[\w-]+)( [A-Z-]+)?  ", text_of(command, "--help"), re.MULTILINE)
+        text = text_of(command, "--help", "all")
+        options = re.findall(r"^  (?:-\w,|   ) (--[\w-]+)( [A-Z-]+)?  ", text, re.MULTILINE)
         assert len(options) > 5
         for option, value in options:
             if option == "--help":
@@ -63,7 +78,9 @@ def test_version_names_the_library_the_header_and_libcurl() -> None:
         ([""], "unknown command ''"),
         (["fetsch"], "unknown command 'fetsch'"),
         (["help", "fetsch"], "unknown command 'fetsch'"),
-        (["help", "fetch", "delays"], "unexpected argument 'delays'"),
+        (["help", "fetch", "delays"], "--help: 'delays' is not 'all' or the name of a group"),
+        (["help", "delays", "retry"], "--help: 'retry' is not 'all'"),
+        (["help", "fetch", "all", "all"], "unexpected argument 'all'"),
         (["--json"], "unknown option '--json'"),
         (["delays", "--color"], "unknown or ambiguous option '--color'"),
         (["delays", "--max"], "unknown or ambiguous option '--max'"),
@@ -87,7 +104,7 @@ def test_a_wrong_command_line_is_refused_in_one_line_with_a_hint(arguments: list
     assert (run.exit_code, run.output) == (USAGE_ERROR, "")
     assert run.errors.count("\n") == 1
     assert message in run.errors
-    assert re.search(r"\(try 'boxretry( delays| explain)? --help'\)\n$", run.errors)
+    assert re.search(r"\(try 'boxretry( delays| explain| fetch)? --help'\)\n$", run.errors)
 
 
 @pytest.mark.parametrize("value", ["", " 1", "1 ", "1x", "0x1", "1.5", "1e3", "--1", "+", "\u0663", "nan"])

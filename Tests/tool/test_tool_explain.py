@@ -264,6 +264,7 @@ def test_no_line_for_people_is_longer_than_a_terminal_is_wide() -> None:
         ["delays", "--max-attempts", "1000"],
         ["explain", "--help"],
         ["fetch", "--help"],
+        ["fetch", "--help", "all"],
         ["explain", "--status", "401", "--auth"],
         ["explain", "--status", "401"],
         ["explain", "--status", "202", "-H", "Retry-After:", "--attempt", "999999", "--max-attempts", "1000000"],

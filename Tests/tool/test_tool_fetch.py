@@ -405,7 +405,6 @@ def test_without_a_terminal_nothing_but_errors_goes_to_stderr(server: FaultServe
     ("arguments", "message"),
     [
         ([], "no URL"),
-        (["http://a", "http://b"], "unexpected argument 'http://b'"),
         (["--noproxy", "localhost", "http://a"], "--noproxy: 'localhost' is not '*'"),
         (["--preset", "feb", "http://a"], "--preset: 'feb' is none of: box, january"),
         (["--deadline-ms", "0", "http://a"], "--deadline-ms: '0' is not a whole number from 1, nor 'none'"),

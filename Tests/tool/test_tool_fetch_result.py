@@ -129,13 +129,13 @@ def test_a_redirect_whose_body_was_cut_off_is_no_success(server: FaultServer) ->
 
 
 def test_the_help_documents_the_exit_codes() -> None:
-    _, _, codes = text_of("fetch", "--help").partition("\nExit codes:\n")
+    _, _, codes = text_of("fetch", "--help", "all").partition("\nExit codes:\n")
     found = [line.split()[0] for line in codes.splitlines() if not line.startswith("   ")]
     assert found == ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "130"]
 
 
 def test_the_help_documents_the_keys_of_the_json() -> None:
-    text = text_of("fetch", "--help")
+    text = text_of("fetch", "--help", "all")
     for key in ["status", "error", "token_error", "body_bytes", "attempts", "redirects"]:
         assert f"\n  {key} " in text
     for key in ATTEMPT_KEYS + REDIRECT_KEYS:

@@ -1,9 +1,12 @@
 /* The tool boxretry: finds the command, prints help and version, and says what went wrong. Its commands are in tool/. */
+#define _DEFAULT_SOURCE
+
 #include "tool/tool.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const tool_command *const commands[] = {&delays_command, &explain_command, &fetch_command};
@@ -54,6 +57,26 @@ const char *quoted(char buffer[QUOTED_SIZE], const char *text) {
   return buffer;
 }
 
+void forget(char *secret) {
+  if (secret) explicit_bzero(secret, strlen(secret));
+  free(secret);
+}
+
+const char *public_part(char buffer[QUOTED_SIZE], const char *url) {
+  char part[QUOTED_SIZE + 1];
+  const char *authority = strstr(url, "://");
+  authority = authority ? authority + 3 : url;
+  const int scheme = (int)(authority - url);
+  for (size_t host = strcspn(authority, "/?#"), i = 0; i < host; i++) {
+    if (authority[i] != '@') continue;
+    authority += i + 1;
+    host -= i + 1;
+    i = (size_t)-1;
+  }
+  snprintf(part, sizeof part, "%.*s%.*s", scheme, url, (int)strcspn(authority, "?#"), authority);
+  return quoted(buffer, part);
+}
+
 static void print_help(void) {
   puts("Usage: boxretry COMMAND [OPTION]...\n"
        "\n"
@@ -82,10 +105,10 @@ static const tool_command *find_command(const char *name) {
   return NULL;
 }
 
-/* boxretry help [COMMAND]. `argv` begins with "help". */
+/* boxretry help [COMMAND [GROUP]]. `argv` begins with "help". */
 static int help(int argc, char **argv) {
   char buffer[QUOTED_SIZE];
-  if (argc > 2) return usage_error(NULL, "unexpected argument '%s'", quoted(buffer, argv[2]));
+  if (argc > 3) return usage_error(NULL, "unexpected argument '%s'", quoted(buffer, argv[3]));
   if (argc < 2) {
     print_help();
     return TOOL_OK;
@@ -93,8 +116,8 @@ static int help(int argc, char **argv) {
   const tool_command *command = find_command(argv[1]);
   if (!command) return usage_error(NULL, "unknown command '%s'", quoted(buffer, argv[1]));
   char option[] = "--help";
-  char *arguments[] = {argv[1], option, NULL};
-  return command->run(2, arguments);
+  char *arguments[] = {argv[1], option, argc > 2 ? argv[2] : NULL, NULL};
+  return command->run(argc, arguments);
 }
 
 static int run(int argc, char **argv) {

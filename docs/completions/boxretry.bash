@@ -42,23 +42,24 @@ _boxretry() {
       esac
       ;;
     fetch)
-      words='-X -I -H -d -F -T -A -o -i -f -v -s -S -L -x -h --request --head --header --data --form --upload-file --idempotency-key --user-agent --output --resume --include --fail --json --verbose --silent --show-error --token --token-file --token-env --token-url --token-form --token-form-env --allow-insecure-token --preset --max-attempts --retry-base-interval --retry-randomization-factor --max-retries-on-exception --backoff-cap --retry-after-cap --retry-after-over-cap --no-retry-unsafe-methods --timeout-interval-for-request-ms --timeout-interval-for-resource-ms --deadline-ms --body-limit --location --no-location --max-redirs --compressed --http1.1 --http2 --http2-prior-knowledge --cacert --cert --key --unix-socket --proxy --noproxy --help'
+      words='-h -X -I -H -A -G -L -d -F -T -o -O -i -f -w -v -s -S -Z -m -u -k -x --help --request --head --header --user-agent --url-query --get --idempotency-key --location --no-location --max-redirs --compressed --http1.1 --http2 --http2-prior-knowledge --data --data-urlencode --form --upload-file --output --remote-name --resume --body-limit --include --fail --json --write-out --verbose --silent --show-error --parallel --parallel-max --fail-early --preset --retry --max-attempts --retry-base-interval --retry-randomization-factor --max-retries-on-exception --backoff-cap --retry-after-cap --retry-after-over-cap --no-retry-unsafe-methods --max-time --deadline-ms --timeout-interval-for-request-ms --timeout-interval-for-resource-ms --user --token --token-file --token-env --token-url --token-form --token-form-env --allow-insecure-token --insecure --cacert --capath --cert --key --unix-socket --proxy --noproxy'
       case $before in
         -X|--request) return ;;
         -H|--header) return ;;
+        -A|--user-agent) return ;;
+        --url-query) values=@file ;;
+        --idempotency-key) return ;;
+        --max-redirs) return ;;
         -d|--data) values=@file ;;
+        --data-urlencode) values=@file ;;
         -F|--form) return ;;
         -T|--upload-file) values=@file ;;
-        --idempotency-key) return ;;
-        -A|--user-agent) return ;;
         -o|--output) values=@file ;;
-        --token) return ;;
-        --token-file) values=@file ;;
-        --token-env) return ;;
-        --token-url) return ;;
-        --token-form) return ;;
-        --token-form-env) return ;;
+        --body-limit) return ;;
+        -w|--write-out) return ;;
+        --parallel-max) return ;;
         --preset) values='box january' ;;
+        --retry) return ;;
         --max-attempts) return ;;
         --retry-base-interval) return ;;
         --retry-randomization-factor) return ;;
@@ -66,12 +67,19 @@ _boxretry() {
         --backoff-cap) return ;;
         --retry-after-cap) return ;;
         --retry-after-over-cap) values='clamp stop' ;;
+        -m|--max-time) return ;;
+        --deadline-ms) return ;;
         --timeout-interval-for-request-ms) return ;;
         --timeout-interval-for-resource-ms) return ;;
-        --deadline-ms) return ;;
-        --body-limit) return ;;
-        --max-redirs) return ;;
+        -u|--user) return ;;
+        --token) return ;;
+        --token-file) values=@file ;;
+        --token-env) return ;;
+        --token-url) return ;;
+        --token-form) return ;;
+        --token-form-env) return ;;
         --cacert) values=@file ;;
+        --capath) return ;;
         --cert) values=@file ;;
         --key) values=@file ;;
         --unix-socket) return ;;

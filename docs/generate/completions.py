@@ -101,7 +101,7 @@ def zsh(tool: Tool) -> str:
     text += "      )\n      _describe command commands\n      ;;\n    argument)\n      case $line[1] in\n"
     for command in tool.commands:
         options = "".join(_zsh_option(option).replace("        '", "            '") for option in command.options)
-        end = "'1:URL:_urls'" if command.takes_operand else ""
+        end = "'*:URL:_urls'" if command.takes_operand else ""
         options = options + f"            {end}\n" if end else options.removesuffix(" \\\n") + "\n"
         text += f"        {command.name})\n          _arguments -S \\\n{options}          ;;\n"
     return text + '      esac\n      ;;\n  esac\n}\n_boxretry "$@"\n'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
 
 from header_text import Declaration, Section
 from tool_help import Command, Option, Tool
@@ -65,7 +66,10 @@ def _command_page(tool: Tool, command: Command, pages: list[str]) -> str:
         text += ".SH COMMANDS\n"
         for each in tool.commands:
             text += f".TP\n.BR {quoted('boxretry-' + each.name)} (1)\n{quoted(each.summary)}\n"
-    text += ".SH OPTIONS\n" + "".join(map(_option, command.options))
+    text += ".SH OPTIONS\n"
+    for group, options in groupby(command.options, lambda option: option.group):
+        text += f'.SS "{quoted(group[0].upper() + group[1:])}"\n' if group else ""
+        text += "".join(map(_option, options))
     return text + _details(command) + _see_also(pages, page)
 
 

@@ -11,7 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _OPTION = re.compile(r"^  (?:-(?P<letter>\w), |    )--(?P<name>[\w.-]+)(?: (?P<value>\S+))?  +(?P<help>\S.*)$")
+_GROUP = re.compile(r"^(?P<name>\w+): (?P<title>\S.*)$")
 _CONTINUATION = re.compile(r"^ {10,}(\S.*)$")
+
+
+def _has_options(paragraph: str) -> bool:
+    return any(_OPTION.match(line) for line in paragraph.splitlines())
 
 
 @dataclass
@@ -22,6 +27,8 @@ class Option:
     name: str
     value: str | None
     help: str
+    group: str = ""
+    """What it and its neighbors are about; empty if the command has no groups."""
     choices: list[str] = field(default_factory=list)
     """All values that it takes, if it takes none but these."""
 
@@ -39,7 +46,7 @@ class Command:
 
     @property
     def takes_operand(self) -> bool:
-        return not self.usage.endswith("...")
+        return not self.usage.endswith("[OPTION]...")
 
 
 class Tool:
@@ -50,7 +57,7 @@ class Tool:
         main_help = self._output("--help")
         self.main = self._read("", main_help)
         names = re.findall(r"^  (\w+)  +\S.*$", main_help.split("Commands:\n")[1].split("\n\n")[0], re.MULTILINE)
-        self.commands = [self._read(name, self._output(name, "--help")) for name in names]
+        self.commands = [self._read(name, self._output(name, "--help", "all")) for name in names]
         self.version = self._output("--version").split()[-1].rstrip(")")
 
     def _output(self, *arguments: str) -> str:
@@ -59,16 +66,22 @@ class Tool:
     def _read(self, name: str, text: str) -> Command:
         head, _, tail = text.partition("Options:\n")
         usage, summary = head.rstrip().split("\n\n")[:2]
-        rows, _, details = tail.partition("\n\n")
-        command = Command(name, usage.removeprefix("Usage: "), summary, [], details.rstrip().split("\n\n"))
-        for row in rows.splitlines():
+        paragraphs = tail.rstrip().split("\n\n")
+        count = next((at for at, each in enumerate(paragraphs) if not _has_options(each)), len(paragraphs))
+        command = Command(name, usage.removeprefix("Usage: "), summary, [], paragraphs[count:])
+        group = ""
+        for row in "\n".join(paragraphs[:count]).splitlines():
+            heading = _GROUP.match(row)
+            if heading:
+                group = heading["title"]
+                continue
             continuation = _CONTINUATION.match(row)
             if continuation:
                 command.options[-1].help += " " + continuation[1]
                 continue
             match = _OPTION.match(row)
             assert match, f"this line of the help of '{name}' is no option: {row!r}"
-            command.options.append(Option(match["letter"], match["name"], match["value"], match["help"]))
+            command.options.append(Option(match["letter"], match["name"], match["value"], match["help"], group))
         for option in command.options:
             if option.value:
                 option.choices = self._choices(name, option.name)

@@ -141,7 +141,7 @@ static boxretry_error print_json(const boxretry_retry_options *options) {
   boxretry_error error = print_json_table(&after_response, options);
   if (error == BOXRETRY_OK) error = print_json_table(&after_exception, options);
   json_end('}');
-  putchar('\n');
+  json_end_line();
   return error;
 }
 
@@ -175,18 +175,22 @@ static int run(int argc, char **argv) {
   return error == BOXRETRY_OK ? TOOL_OK : library_error(&delays_command, error);
 }
 
+static const char *const details[] = {
+    "Columns: the number of the attempt or network exception that ended; the middle,\n"
+    "the shortest and the longest wait after it, in seconds. The last row adds them\n"
+    "up: how long a call waits in all if it uses up its retries.\n"
+    "\n"
+    "JSON: {\"after_response\": T, \"after_exception\": T}, where T is\n"
+    "  {\"waits\": [{\"attempt\": 1, \"base\": 2, \"least\": 1, \"most\": 3}, ...],\n"
+    "   \"total\": {\"base\": 2, \"least\": 1, \"most\": 3}}\n"
+    "\n"
+    "Exit codes: 0 it worked; 1 the output could not be written, or memory could not\n"
+    "be had; 2 an option or its value is wrong; 3 a fault in boxretry itself.\n",
+    NULL};
+
 const tool_command delays_command = {
     .name = "delays",
     .summary = "print how long the waits between retries are",
-    .details = "Columns: the number of the attempt or network exception that ended; the middle,\n"
-               "the shortest and the longest wait after it, in seconds. The last row adds them\n"
-               "up: how long a call waits in all if it uses up its retries.\n"
-               "\n"
-               "JSON: {\"after_response\": T, \"after_exception\": T}, where T is\n"
-               "  {\"waits\": [{\"attempt\": 1, \"base\": 2, \"least\": 1, \"most\": 3}, ...],\n"
-               "   \"total\": {\"base\": 2, \"least\": 1, \"most\": 3}}\n"
-               "\n"
-               "Exit codes: 0 it worked; 1 the output could not be written, or memory could not\n"
-               "be had; 2 an option or its value is wrong; 3 a fault in boxretry itself.\n",
+    .details = details,
     .run = run,
 };

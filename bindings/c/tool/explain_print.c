@@ -67,7 +67,7 @@ void explain_print_json(const explain_query *query, const explain_answer *answer
     json_null("retry_after");
   }
   json_end('}');
-  putchar('\n');
+  json_end_line();
 }
 
 /* --- For people --- */

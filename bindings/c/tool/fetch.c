@@ -1,5 +1,8 @@
-/* boxretry fetch: sends a request, and shows what becomes of it. */
+/* boxretry fetch: sends requests, and shows what becomes of them. */
+#define _POSIX_C_SOURCE 200809L
+
 #include "fetch.h"
+#include "write_out.h"
 
 #include <stdlib.h>
 
@@ -49,32 +52,62 @@ static int exit_code_of(const fetch_result *result) {
   }
 }
 
-/* Prints the result, and answers the exit code. */
-static int show(const fetch_query *query, fetch_result *result) {
+/* What stderr says of a call that failed: the URL too, where there are several. */
+static void say_failure(const fetch_job *job) {
+  char buffer[QUOTED_SIZE];
+  flockfile(stderr); /* another call's events may be printed at this moment */
+  fputs("boxretry fetch: ", stderr);
+  if (job->query->urls.count > 1) fprintf(stderr, "%s: ", public_part(buffer, job->url));
+  fetch_print_failure(stderr, &job->result);
+  fputc('\n', stderr);
+  funlockfile(stderr);
+}
+
+int fetch_show(fetch_job *job) {
+  const fetch_query *query = job->query;
+  fetch_result *result = &job->result;
   if (is_success(result) && boxretry_response_body_is_cut_off(result->response)) {
     result->error = BOXRETRY_ERROR_RESPONSE_TOO_LARGE;
   }
   const bool succeeded = is_success(result);
-  if (!succeeded && (!query->is_silent || query->shows_error)) fetch_print_failure(result);
+  const int exit_code = exit_code_of(result);
+  if (!succeeded && (!query->is_silent || query->shows_error)) say_failure(job);
   if (query->as_json) {
-    fetch_print_json(result);
+    fetch_print_json(job);
   } else if (result->response && (succeeded || !query->no_body_on_failure)) {
     if (query->with_head) fetch_print_head(result->response);
-    if (!query->output) fetch_print_body(result->response);
+    if (!job->output) fetch_print_body(result->response);
   }
-  return exit_code_of(result);
+  if (query->write_out) write_out(query->write_out, job, exit_code);
+  return exit_code;
 }
 
 /* --- The command --- */
 
+/* There was no token source to be had: that is what comes of each call. */
+static int show_no_tokens(fetch_query *query, boxretry_error error) {
+  int exit_code = TOOL_OK;
+  for (size_t i = 1; i <= query->urls.count; i++) {
+    fetch_job job;
+    int result = fetch_job_init(&job, query, i);
+    job.result.error = error;
+    if (result == TOOL_GO_ON) result = fetch_show(&job);
+    fetch_job_free(&job);
+    if (exit_code == TOOL_OK) exit_code = result;
+  }
+  return exit_code;
+}
+
 static int fetch(fetch_query *query) {
   fetch_result result = {0};
   int exit_code = fetch_take_tokens(query, &result);
-  if (exit_code == TOOL_GO_ON && result.error == BOXRETRY_OK) exit_code = fetch_call(query, &result);
-  if (exit_code == TOOL_GO_ON) exit_code = show(query, &result);
-  boxretry_response_free(result.response);
-  free(result.detail);
-  return exit_code;
+  if (exit_code != TOOL_GO_ON) return exit_code;
+  if (query->is_insecure && !query->is_silent) {
+    fputs("boxretry fetch: warning: --insecure: certificates are not checked, so anyone on the way can read and change "
+          "what is sent\n",
+          stderr);
+  }
+  return result.error == BOXRETRY_OK ? fetch_run(query) : show_no_tokens(query, result.error);
 }
 
 static int run(int argc, char **argv) {
@@ -87,7 +120,8 @@ static int run(int argc, char **argv) {
 
 const tool_command fetch_command = {
     .name = "fetch",
-    .summary = "send a request, with the documented retries and timeouts",
+    .summary = "send requests, with the documented retries and timeouts",
     .details = fetch_details,
+    .basics = fetch_basics,
     .run = run,
 };

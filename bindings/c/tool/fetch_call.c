@@ -1,26 +1,44 @@
-/* boxretry fetch: the call itself. */
+/* boxretry fetch: one call, and what all calls have in common. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "fetch_transfer.h"
-#include "interrupt.h"
 #include "output_file.h"
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
 
 int32_t fetch_proxy_mode(const fetch_query *query) {
   if (query->no_proxy) return BOXRETRY_PROXY_NONE;
   return query->proxy ? BOXRETRY_PROXY_GIVEN : BOXRETRY_PROXY_ENVIRONMENT;
 }
 
-static boxretry_error make_client(const fetch_query *query, fetch_progress *progress, boxretry_client **out) {
+/* --- The session --- */
+
+/* Runs on the loop. */
+static void show_event(void *context, const boxretry_event *event) {
+  (void)context;
+  fetch_call *call = event->user_pointer;
+  flockfile(stderr); /* where calls run side by side, another one's failure may be printed at this moment */
+  fetch_show_event(call->progress, event);
+  funlockfile(stderr);
+}
+
+static boxretry_error make_client(const fetch_query *query, bool shows_table, boxretry_client **out) {
   boxretry_client_options options = BOXRETRY_CLIENT_OPTIONS_INIT;
   boxretry_strategy *strategy;
   boxretry_error error = boxretry_strategy_new(&query->retries, &strategy); /* which looks at the options in any case */
   if (error != BOXRETRY_OK) return error;
   if (query->has_strategy) options.strategy = strategy;
   options.preset = query->preset;
+  options.max_total_attempts = query->max_total_attempts;
   options.timeouts = &query->timeouts;
   options.deadline_ms = query->deadline_ms;
   options.max_redirects = query->follows_redirects ? query->max_redirects : BOXRETRY_NO_REDIRECTS;
@@ -28,6 +46,8 @@ static boxretry_error make_client(const fetch_query *query, fetch_progress *prog
   options.http_version = query->http_version;
   options.user_agent = query->user_agent;
   options.ca_file = query->ca_file;
+  options.ca_path = query->ca_path;
+  options.tls_verify = query->is_insecure ? BOXRETRY_SWITCH_OFF : BOXRETRY_SWITCH_DEFAULT;
   options.client_certificate = query->certificate_file;
   options.client_key = query->key_file;
   options.client_key_password = query->certificate_password;
@@ -36,75 +56,98 @@ static boxretry_error make_client(const fetch_query *query, fetch_progress *prog
   options.proxy_mode = fetch_proxy_mode(query);
   options.token_source = query->token_source;
   options.allow_insecure_token = query->tokens.allows_insecure;
-  if (progress) options.on_event = fetch_show_event;
-  options.on_event_context = progress;
+  if (shows_table) options.on_event = show_event;
   error = boxretry_client_new(&options, out);
   boxretry_strategy_free(strategy);
   return error;
 }
 
-static void fill_request(const fetch_query *query, fetch_progress *progress, boxretry_request *request) {
+boxretry_error fetch_session_begin(fetch_session *session, const fetch_query *query) {
+  *session = (fetch_session){.query = query};
+  session->shows_table = !query->is_silent && (query->is_verbose || isatty(STDERR_FILENO));
+  boxretry_error error = make_client(query, session->shows_table, &session->client);
+  if (error == BOXRETRY_OK) error = boxretry_queue_new(&session->queue);
+  if (error == BOXRETRY_OK) error = boxretry_cancel_new(&session->cancel);
+  return error;
+}
+
+void fetch_session_end(fetch_session *session) {
+  boxretry_client_free(session->client);
+  boxretry_queue_free(session->queue);
+  boxretry_cancel_free(session->cancel);
+}
+
+/* --- A call --- */
+
+static void show_table(fetch_call *it, const fetch_session *session) {
+  const bool has_numbers = session->query->is_parallel && session->query->urls.count > 1;
+  it->table = (fetch_progress){.is_live = isatty(STDERR_FILENO) && !has_numbers, .has_title = has_numbers};
+  if (has_numbers) it->table.number = it->job.number;
+  it->progress = session->shows_table ? &it->table : NULL;
+}
+
+static void fill_request(fetch_call *it, const fetch_session *session, boxretry_request *request) {
+  const fetch_query *query = session->query;
   request->method = query->method;
-  request->url = query->url;
+  request->url = it->job.url;
   request->headers = query->headers.items;
   request->header_count = query->headers.count;
   request->body_limit = (size_t)query->body_limit;
   request->idempotency_key = query->idempotency_key;
   if (query->without_authorization) request->authorization = BOXRETRY_SWITCH_OFF;
-  const bool has_bar = progress && progress->is_live && (query->output || query->upload);
+  const bool has_bar = it->progress && it->table.is_live && (it->job.output || query->upload);
   if (has_bar) request->on_progress = fetch_show_bar;
-  request->on_progress_context = progress;
+  request->on_progress_context = it->progress;
+  request->user_pointer = it;
+  request->queue = session->queue;
+  request->cancel = session->cancel;
 }
 
-/* Waits with Ctrl-C in hand. What the library has to say of an error is still there afterwards. */
-static boxretry_error send_and_wait(boxretry_client *client, const boxretry_request *request, boxretry_call **call,
-                                    fetch_result *result) {
-  interrupt interrupt;
-  interrupt_begin(&interrupt, request->cancel);
-  boxretry_error error = boxretry_client_submit(client, request, call);
-  if (error == BOXRETRY_OK) error = boxretry_call_wait(*call, BOXRETRY_NO_TIMEOUT);
-  if (error == BOXRETRY_OK) result->response = boxretry_call_take_response(*call);
-  result->signal_number = interrupt_end(&interrupt);
-  return error;
+/* The library has refused the request: its detail says why. */
+static int refuse(const fetch_call *it) {
+  char buffer[QUOTED_SIZE];
+  if (it->job.query->urls.count == 1) return library_error(&fetch_command, BOXRETRY_ERROR_INVALID_ARGUMENT);
+  return usage_error(&fetch_command, "URL %zu ('%s'): %s", it->job.number, public_part(buffer, it->job.url_given),
+                     boxretry_last_error_detail());
 }
 
-int fetch_call(const fetch_query *query, fetch_result *result) {
-  fetch_progress table = {.is_live = isatty(STDERR_FILENO)};
-  fetch_progress *progress = !query->is_silent && (query->is_verbose || table.is_live) ? &table : NULL;
-  fetch_source source;
-  fetch_sink sink;
+int fetch_call_begin(fetch_call *it, fetch_session *session) {
+  fetch_result *result = &it->job.result;
   boxretry_request request = BOXRETRY_REQUEST_INIT;
-  boxretry_client *client = NULL;
-  boxretry_call *call = NULL;
-  if (query->output && !output_file_is_possible(query->output)) {
+  show_table(it, session);
+  it->began = now();
+  it->source.descriptor = -1;
+  if (it->job.output && !output_file_is_possible(it->job.output)) {
     result->output_errno = errno;
     result->error = BOXRETRY_ERROR_SETTING;
     return TOOL_GO_ON;
   }
-  fill_request(query, progress, &request);
-  int exit_code = fetch_source_begin(&source, query, &request);
-  if (exit_code != TOOL_GO_ON) {
-    fetch_source_end(&source);
-    return exit_code;
+  fill_request(it, session, &request);
+  int exit_code = fetch_source_begin(&it->source, session->query, &request);
+  if (exit_code != TOOL_GO_ON) return exit_code;
+  if (!fetch_sink_begin(&it->sink, &it->job, it->progress, &request)) {
+    result->error = errno == ENOMEM ? BOXRETRY_ERROR_OUT_OF_MEMORY : BOXRETRY_ERROR_EXHAUSTED;
+    return TOOL_GO_ON;
   }
-  boxretry_error error = BOXRETRY_OK;
-  if (!fetch_sink_begin(&sink, query, progress, &request)) {
-    error = errno == ENOMEM ? BOXRETRY_ERROR_OUT_OF_MEMORY : BOXRETRY_ERROR_EXHAUSTED;
+  result->error = boxretry_client_submit(session->client, &request, &it->call);
+  if (result->error == BOXRETRY_OK) return TOOL_GO_ON;
+  /* Now: what the library has to say of an error is gone with the next call of it. */
+  if (result->error == BOXRETRY_ERROR_INVALID_ARGUMENT) return refuse(it);
+  result->detail = strdup(boxretry_last_error_detail());
+  return TOOL_GO_ON;
+}
+
+void fetch_call_end(fetch_call *it, int signal_number) {
+  fetch_result *result = &it->job.result;
+  if (it->call) {
+    result->signal_number = signal_number;
+    result->response = boxretry_call_take_response(it->call);
+    result->error = boxretry_response_error(result->response);
+    if (result->error != BOXRETRY_OK) result->detail = strdup(boxretry_last_error_detail());
+    result->token_error = boxretry_response_token_error(result->response);
   }
-  boxretry_cancel *cancel = NULL;
-  if (error == BOXRETRY_OK) error = make_client(query, progress, &client);
-  if (error == BOXRETRY_OK) error = boxretry_cancel_new(&cancel);
-  request.cancel = cancel;
-  if (error == BOXRETRY_OK) error = send_and_wait(client, &request, &call, result);
-  /* Said now: what the library has to say of an error is gone with the next call of it. */
-  if (error == BOXRETRY_ERROR_INVALID_ARGUMENT) exit_code = library_error(&fetch_command, error);
-  result->error = result->response ? boxretry_response_error(result->response) : error;
-  if (result->error != BOXRETRY_OK) result->detail = strdup(boxretry_last_error_detail());
-  if (result->response) result->token_error = boxretry_response_token_error(result->response);
-  fetch_source_end(&source);
-  fetch_sink_end(&sink, query, result);
-  boxretry_call_free(call); /* not before its streams have ended, which may want to wake it */
-  boxretry_client_free(client);
-  boxretry_cancel_free(cancel);
-  return exit_code;
+  result->seconds = now() - it->began;
+  fetch_source_end(&it->source);
+  fetch_sink_end(&it->sink, &it->job);
+  boxretry_call_free(it->call); /* not before its streams have ended, which may want to wake it */
 }

@@ -10,14 +10,14 @@ static bool attempt_at(const boxretry_response *response, size_t index, boxretry
   return boxretry_response_attempt(response, index, attempt) == BOXRETRY_OK;
 }
 
-static bool last_attempt(const boxretry_response *response, boxretry_attempt *attempt) {
+bool fetch_last_attempt(const boxretry_response *response, boxretry_attempt *attempt) {
   size_t count = boxretry_response_attempt_count(response);
   return count > 0 && attempt_at(response, count - 1, attempt);
 }
 
 bool fetch_is_unfollowed(const boxretry_response *response) {
   boxretry_attempt attempt;
-  return last_attempt(response, &attempt) && attempt.reason == BOXRETRY_REASON_NOT_REPLAYABLE;
+  return fetch_last_attempt(response, &attempt) && attempt.reason == BOXRETRY_REASON_NOT_REPLAYABLE;
 }
 
 /* --- For programs --- */
@@ -62,11 +62,13 @@ static double body_length(const boxretry_response *response) {
   return (double)length + (double)boxretry_response_sink_length(response);
 }
 
-void fetch_print_json(const fetch_result *result) {
+void fetch_print_json(const fetch_job *job) {
+  const fetch_result *result = &job->result;
   const boxretry_response *response = result->response;
   boxretry_attempt attempt;
   boxretry_redirect redirect = BOXRETRY_REDIRECT_INIT;
   json_begin(NULL, '{');
+  if (job->query->urls.count > 1) json_string("url", job->url_given);
   json_integer("status", boxretry_response_status(response));
   json_name("error", result->error != BOXRETRY_OK, boxretry_error_name(result->error));
   if (result->token_error != BOXRETRY_OK) json_string("token_error", boxretry_error_name(result->token_error));
@@ -80,7 +82,7 @@ void fetch_print_json(const fetch_result *result) {
     print_json_redirect(&redirect);
   json_end(']');
   json_end('}');
-  putchar('\n');
+  json_end_line();
 }
 
 /* --- For all --- */
@@ -101,16 +103,16 @@ void fetch_print_body(const boxretry_response *response) {
 
 /* --- For people --- */
 
-static void print_error(boxretry_error error, const char *detail) {
-  fprintf(stderr, "%s: %s", boxretry_error_name(error), boxretry_error_text(error));
-  if (detail && *detail) fprintf(stderr, ": %s", detail);
+static void print_error(FILE *stream, boxretry_error error, const char *detail) {
+  fprintf(stream, "%s: %s", boxretry_error_name(error), boxretry_error_text(error));
+  if (detail && *detail) fprintf(stream, ": %s", detail);
 }
 
-static void print_token_error(const fetch_result *result) {
+static void print_token_error(FILE *stream, const fetch_result *result) {
   const int32_t status = boxretry_response_status(result->response);
   const boxretry_error error = boxretry_response_token_error(result->response);
-  print_error(error, boxretry_last_error_detail());
-  if (status != 0) fprintf(stderr, "; status %ld", (long)status);
+  print_error(stream, error, boxretry_last_error_detail());
+  if (status != 0) fprintf(stream, "; status %ld", (long)status);
 }
 
 /* Whether the last attempt has failed of this, and libcurl knows more. */
@@ -118,24 +120,22 @@ static bool is_told_by_curl(boxretry_error error) {
   return error >= BOXRETRY_ERROR_RESOLVE && error <= BOXRETRY_ERROR_PROTOCOL;
 }
 
-void fetch_print_failure(const fetch_result *result) {
+void fetch_print_failure(FILE *stream, const fetch_result *result) {
   boxretry_attempt last;
   const size_t count = boxretry_response_attempt_count(result->response);
-  const bool has_attempt = last_attempt(result->response, &last);
-  fputs("boxretry fetch: ", stderr);
+  const bool has_attempt = fetch_last_attempt(result->response, &last);
   if (result->output_errno != 0) {
-    fprintf(stderr, "the output file cannot be written: %s", strerror(result->output_errno));
+    fprintf(stream, "the output file cannot be written: %s", strerror(result->output_errno));
   } else if (result->stdout_errno != 0) {
-    fprintf(stderr, "the output could not be written: %s", strerror(result->stdout_errno));
+    fprintf(stream, "the output could not be written: %s", strerror(result->stdout_errno));
   } else if (result->token_error != BOXRETRY_OK) {
-    print_token_error(result);
+    print_token_error(stream, result);
   } else if (result->error != BOXRETRY_OK) {
-    print_error(result->error, result->detail);
-    if (has_attempt && is_told_by_curl(result->error)) fprintf(stderr, " (%s)", last.curl_text);
+    print_error(stream, result->error, result->detail);
+    if (has_attempt && is_told_by_curl(result->error)) fprintf(stream, " (%s)", last.curl_text);
   } else {
-    fprintf(stderr, "status %ld", (long)boxretry_response_status(result->response));
-    if (has_attempt && last.reason >= 0) fprintf(stderr, ": %s", boxretry_reason_text(last.reason));
+    fprintf(stream, "status %ld", (long)boxretry_response_status(result->response));
+    if (has_attempt && last.reason >= 0) fprintf(stream, ": %s", boxretry_reason_text(last.reason));
   }
-  if (count > 1) fprintf(stderr, "; %zu attempts", count);
-  fputc('\n', stderr);
+  if (count > 1) fprintf(stream, "; %zu attempts", count);
 }

@@ -43,6 +43,7 @@ static size_t print_result(const boxretry_event *event) {
 }
 
 static void open_line(fetch_progress *progress) {
+  if (!progress->is_line_open && progress->number > 0) fprintf(stderr, "%5zu ", progress->number);
   if (!progress->is_line_open && progress->is_token_awaited) {
     fputs("  token  ", stderr);
   } else if (!progress->is_line_open) {
@@ -57,13 +58,15 @@ static void close_line(fetch_progress *progress) {
   progress->is_under_way = false;
 }
 
+void fetch_print_title(bool has_numbers) {
+  colour_begin(stderr, COLOUR_DIM);
+  fprintf(stderr, "%sattempt       took  result        then", has_numbers ? "  URL " : "");
+  colour_end(stderr);
+  fputc('\n', stderr);
+}
+
 static void print_title(fetch_progress *progress) {
-  if (!progress->has_title) {
-    colour_begin(stderr, COLOUR_DIM);
-    fputs("attempt       took  result        then", stderr);
-    colour_end(stderr);
-    fputc('\n', stderr);
-  }
+  if (!progress->has_title) fetch_print_title(false);
   progress->has_title = true;
 }
 
@@ -119,31 +122,12 @@ static void end_line(fetch_progress *progress, const boxretry_event *event) {
   close_line(progress);
 }
 
-/* A URL without what may be a secret in it: user and password, query and fragment. */
-static void print_place(const char *url) {
-  char place[QUOTED_SIZE + 1], buffer[QUOTED_SIZE];
-  const char *authority = strstr(url, "://");
-  authority = authority ? authority + 3 : url;
-  size_t host = strcspn(authority, "/?#");
-  for (size_t i = 0; i < host; i++) {
-    if (authority[i] == '@') {
-      authority += i + 1;
-      host -= i + 1;
-      i = (size_t)-1;
-    }
-  }
-  const int scheme = (int)strcspn(url, ":");
-  const int shown = (int)strcspn(authority, "?#");
-  snprintf(place, sizeof place, "%.*s://%.*s", scheme, url, shown, authority);
-  fputs(quoted(buffer, place), stderr);
-}
-
 /* The attempt goes on in a line of its own. */
 static void continue_line(fetch_progress *progress, const boxretry_event *event) {
   open_line(progress);
   if (event->kind == BOXRETRY_EVENT_REDIRECTED) {
-    fputs("on to ", stderr);
-    print_place(event->url);
+    char buffer[QUOTED_SIZE];
+    fprintf(stderr, "on to %s", public_part(buffer, event->url));
   } else {
     fputs("the connection was dead: sent again, on a new one", stderr);
   }

@@ -7,6 +7,7 @@
 
 /** A table that grows by a line with each attempt, and a bar in the line of the attempt under way. Starts from zeros, but for is_live. */
 typedef struct fetch_progress {
+  size_t number; /* of the URL, where the table has lines of several; 0 */
   bool has_title;
   bool is_live; /* on a terminal, a line begins when its attempt does; elsewhere nobody looks at it before its end */
   bool is_under_way; /* an attempt is */
@@ -26,6 +27,9 @@ typedef struct fetch_progress {
   bool is_held;        /* and an attempt has ended meanwhile: its line waits until the body is whole */
   boxretry_event held;
 } fetch_progress;
+
+/** The first line of a table. */
+void fetch_print_title(bool has_numbers);
 
 /** For a client's on_event and a request's on_progress; `context` is a fetch_progress. */
 void fetch_show_event(void *context, const boxretry_event *event);

@@ -35,27 +35,30 @@ static bool is_same_place(int one, int other) {
          first.st_ino == second.st_ino;
 }
 
-bool fetch_sink_begin(fetch_sink *it, const fetch_query *query, fetch_progress *progress, boxretry_request *request) {
+bool fetch_sink_begin(fetch_sink *it, const fetch_job *job, fetch_progress *progress, boxretry_request *request) {
+  const fetch_query *query = job->query;
   *it = (fetch_sink){.sink = BOXRETRY_SINK_INIT, .last_byte = '\n'};
   it->sink.context = it;
   it->sink.kind = BOXRETRY_SINK_CALLBACK;
   request->sink = &it->sink;
-  if (query->output && output_file_is_ordinary(query->output)) {
+  if (job->output && output_file_is_ordinary(job->output)) {
     it->sink.kind = BOXRETRY_SINK_FILE;
-    it->sink.path = query->output;
+    it->sink.path = job->output;
     it->sink.is_resumable = query->is_resumable;
     return true;
   }
-  if (query->output) {
+  if (job->output) {
     it->sink.write = write_on;
-    return stream_begin_writing(&it->stream, -1, query->output);
+    return stream_begin_writing(&it->stream, -1, job->output);
   }
   if (query->as_json) {
     it->sink.write = drop;
     it->sink.restart = drop_again;
     return true;
   }
-  if (query->with_head) { /* the head comes first, and is known when the call has ended: until then to memory */
+  /* To memory until the call has ended: the head, which comes first, is known only then; and bodies of calls that run side by
+     side are not to be mixed. */
+  if (query->with_head || query->is_parallel) {
     request->sink = NULL;
     return true;
   }
@@ -64,7 +67,8 @@ bool fetch_sink_begin(fetch_sink *it, const fetch_query *query, fetch_progress *
   return stream_begin_writing(&it->stream, STDOUT_FILENO, NULL);
 }
 
-void fetch_sink_end(fetch_sink *it, const fetch_query *query, fetch_result *result) {
+void fetch_sink_end(fetch_sink *it, fetch_job *job) {
+  fetch_result *result = &job->result;
   const boxretry_response *response = result->response;
   const bool is_written = result->error == BOXRETRY_OK || boxretry_response_sink_length(response) > 0;
   /* Ctrl-C may have come too late for the call; its reader may still never take it all. */
@@ -73,7 +77,7 @@ void fetch_sink_end(fetch_sink *it, const fetch_query *query, fetch_result *resu
   }
   const bool is_awaited = is_written && result->error != BOXRETRY_ERROR_CANCELLED;
   const int why = is_awaited ? stream_finish(&it->stream) : stream_abandon(&it->stream);
-  if (query->output) {
+  if (job->output) {
     result->output_errno = why;
     if (why != 0) result->error = BOXRETRY_ERROR_SINK;
   } else {

@@ -45,7 +45,7 @@ int fetch_source_begin(fetch_source *it, const fetch_query *query, boxretry_requ
     it->source.parts = query->form.parts;
     it->source.part_count = query->form.count;
     request->body_source = &it->source;
-  } else {
+  } else if (!query->data_goes_into_url) {
     request->body = query->data.bytes;
     request->body_length = query->data.length;
   }

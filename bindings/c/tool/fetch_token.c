@@ -9,6 +9,8 @@ static boxretry_error make_endpoint(const fetch_query *query, boxretry_token_sou
   options.allow_insecure = query->tokens.allows_insecure;
   options.user_agent = query->user_agent;
   options.ca_file = query->ca_file;
+  options.ca_path = query->ca_path;
+  options.tls_verify = query->is_insecure ? BOXRETRY_SWITCH_OFF : BOXRETRY_SWITCH_DEFAULT;
   options.proxy = query->no_proxy ? NULL : query->proxy;
   options.proxy_mode = fetch_proxy_mode(query);
   return boxretry_token_source_new_endpoint(&options, out);

@@ -82,6 +82,21 @@ static int read_limit(const tool_command *command, const tool_option *option, co
   return TOOL_GO_ON;
 }
 
+/* As curl has it: 0 is no limit. Rounded up to whole milliseconds, so that 0 is nothing but 0. */
+static int read_seconds(const tool_command *command, const tool_option *option, const char *value) {
+  char *end = NULL;
+  double number = strtod(value, &end);
+  if (end == value || *end != '\0' || value[strspn(value, "0123456789.eE+-")] != '\0' || number < 0) {
+    return bad_value(command, option, value, "is not a number of seconds, 0 or more");
+  }
+  double milliseconds = number * 1000;
+  if (milliseconds > 9e15) return bad_value(command, option, value, "is out of range");
+  int64_t whole = (int64_t)milliseconds;
+  if ((double)whole < milliseconds) whole++;
+  *option->target.limit = whole == 0 ? BOXRETRY_NO_TIMEOUT : whole;
+  return TOOL_GO_ON;
+}
+
 /* A copy of the bytes from `start` to `end`, without white space around them; NULL if there is no memory. */
 static char *copy_trimmed(const char *start, const char *end, const char *white_space) {
   while (start < end && strchr(white_space, *start))
@@ -140,6 +155,14 @@ void header_list_free(header_list *list) {
   *list = (header_list){NULL, 0};
 }
 
+bool text_list_add(text_list *list, const char *text) {
+  const char **items = realloc(list->items, (list->count + 1) * sizeof *items);
+  if (!items) return false;
+  list->items = items;
+  items[list->count++] = text;
+  return true;
+}
+
 /* Something that is named by a value cannot be had, for what errno says. */
 static int unreadable(const tool_command *command, const tool_option *option, const char *value) {
   if (errno == ENOMEM) return library_error(command, BOXRETRY_ERROR_OUT_OF_MEMORY);
@@ -150,6 +173,10 @@ static int unreadable(const tool_command *command, const tool_option *option, co
 
 static int read_data(const tool_command *command, const tool_option *option, const char *value) {
   return request_data_add(option->target.data, value) ? TOOL_GO_ON : unreadable(command, option, value);
+}
+
+static int read_encoded_data(const tool_command *command, const tool_option *option, const char *value) {
+  return request_data_add_encoded(option->target.data, value) ? TOOL_GO_ON : unreadable(command, option, value);
 }
 
 static int read_form(const tool_command *command, const tool_option *option, const char *value) {
@@ -164,13 +191,17 @@ static int read_value(const tool_command *command, const tool_option *option, ch
     *option->target.integer = option->flag_writes;
     return TOOL_GO_ON;
   case OPTION_TEXT:
-  case OPTION_OPERAND:
     *option->target.text = value;
     return TOOL_GO_ON;
+  case OPTION_OPERANDS:
+    return text_list_add(option->target.texts, value) ? TOOL_GO_ON
+                                                      : library_error(command, BOXRETRY_ERROR_OUT_OF_MEMORY);
   case OPTION_INTEGER:
     return read_integer(command, option, value);
   case OPTION_LIMIT:
     return read_limit(command, option, value);
+  case OPTION_SECONDS:
+    return read_seconds(command, option, value);
   case OPTION_REAL:
     return read_real(command, option, value);
   case OPTION_CHOICE:
@@ -180,42 +211,113 @@ static int read_value(const tool_command *command, const tool_option *option, ch
     return read_header(command, option, value);
   case OPTION_DATA:
     return read_data(command, option, value);
+  case OPTION_ENCODED_DATA:
+    return read_encoded_data(command, option, value);
   case OPTION_FORM:
     return read_form(command, option, value);
   case OPTION_OWN:
     return option->target.own.read(command, option, value);
+  case OPTION_GROUP:
+    break;
   }
   return internal_error(command, "the option --%s is of no kind", option->name);
 }
 
 /* --- Help --- */
 
-static void print_option(char letter, const char *name, const char *value, const char *help) {
-  enum { HELP_COLUMN = 38 };
+enum { HELP_COLUMN = 38, SHORT_HELP_COLUMN = 28 };
+
+static void print_option(int help_column, char letter, const char *name, const char *value, const char *help) {
   char short_form[] = "    ";
   if (letter) snprintf(short_form, sizeof short_form, "-%c, ", letter);
   int column = printf("  %s--%s%s%s  ", short_form, name, value ? " " : "", value ? value : "");
-  if (column < HELP_COLUMN) column += printf("%*s", HELP_COLUMN - column, "");
-  print_wrapped(column, HELP_COLUMN, help);
+  if (column < help_column) column += printf("%*s", help_column - column, "");
+  print_wrapped(column, help_column, help);
 }
 
-static const tool_option *operand_of(const tool_option *table, size_t count) {
+static const tool_option *operands_of(const tool_option *table, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    if (table[i].kind == OPTION_OPERAND) return &table[i];
+    if (table[i].kind == OPTION_OPERANDS) return &table[i];
   }
   return NULL;
 }
 
-static void print_help(const tool_command *command, const tool_option *table, size_t count) {
-  const tool_option *operand = operand_of(table, count);
-  printf("Usage: boxretry %s [OPTION]...%s%s\n\n", command->name, operand ? " " : "", operand ? operand->name : "");
-  printf("%c%s.\n\nOptions:\n", toupper((unsigned char)command->summary[0]), command->summary + 1);
+static bool is_option(const tool_option *row) {
+  return row->kind != OPTION_OPERANDS && row->kind != OPTION_GROUP;
+}
+
+/* The rows of a group, from `first` to before `end`. False: the table has no group of that name. */
+static bool find_group(const tool_option *table, size_t count, const char *name, size_t *first, size_t *end) {
   for (size_t i = 0; i < count; i++) {
-    if (table[i].kind == OPTION_OPERAND) continue;
-    print_option(table[i].letter, table[i].name, table[i].value, table[i].help);
+    if (table[i].kind != OPTION_GROUP || strcmp(table[i].name, name) != 0) continue;
+    *first = i;
+    for (*end = i + 1; *end < count && table[*end].kind != OPTION_GROUP; ++*end)
+      continue;
+    return true;
   }
-  print_option(HELP, "help", NULL, "print this");
-  printf("\n%s", command->details);
+  return false;
+}
+
+static void print_rows(const tool_option *table, size_t first, size_t end) {
+  for (size_t i = first; i < end; i++) {
+    if (table[i].kind == OPTION_GROUP) printf("%s%s: %s\n", i == first ? "" : "\n", table[i].name, table[i].help);
+    if (is_option(&table[i])) print_option(HELP_COLUMN, table[i].letter, table[i].name, table[i].value, table[i].help);
+  }
+}
+
+static void print_usage(const tool_command *command, const tool_option *table, size_t count) {
+  const tool_option *operands = operands_of(table, count);
+  printf("Usage: boxretry %s [OPTION]...%s%s%s\n\n", command->name, operands ? " " : "", operands ? operands->name : "",
+         operands ? "..." : "");
+  printf("%c%s.\n\nOptions:\n", toupper((unsigned char)command->summary[0]), command->summary + 1);
+}
+
+/* A line for each of the options that are used most. */
+static void print_basics(const tool_command *command, const tool_option *table, size_t count) {
+  print_usage(command, table, count);
+  for (const basic_option *basic = command->basics; basic->name; basic++) {
+    for (size_t i = 0; i < count; i++) {
+      if (!is_option(&table[i]) || strcmp(table[i].name, basic->name) != 0) continue;
+      print_option(SHORT_HELP_COLUMN, table[i].letter, table[i].name, table[i].value, basic->help);
+    }
+  }
+  printf("\n'boxretry %s --help all' prints all options, examples and exit codes.\nGroups for --help:", command->name);
+  const char *comma = " ";
+  for (size_t i = 0; i < count; i++) {
+    if (table[i].kind != OPTION_GROUP) continue;
+    printf("%s%s", comma, table[i].name);
+    comma = ", ";
+  }
+  puts(".");
+}
+
+static void print_all(const tool_command *command, const tool_option *table, size_t count) {
+  const char *help =
+      command->basics ? "print the most used options; 'all' or the name of a group may follow" : "print this";
+  print_usage(command, table, count);
+  if (!command->basics) print_rows(table, 0, count);
+  print_option(HELP_COLUMN, HELP, "help", NULL, help);
+  if (command->basics) print_rows(table, 0, count);
+  putchar('\n');
+  for (const char *const *part = command->details; *part; part++)
+    fputs(*part, stdout);
+}
+
+/* `topic`: the word behind --help; NULL: none. */
+static int print_help(const tool_command *command, const tool_option *table, size_t count, const char *topic) {
+  size_t first, end;
+  char buffer[QUOTED_SIZE];
+  if (!topic && command->basics) {
+    print_basics(command, table, count);
+  } else if (!topic || strcmp(topic, "all") == 0) {
+    print_all(command, table, count);
+  } else if (find_group(table, count, topic, &first, &end)) {
+    print_rows(table, first, end);
+  } else {
+    return usage_error(command, "--help: '%s' is not 'all'%s", quoted(buffer, topic),
+                       command->basics ? " or the name of a group" : "");
+  }
+  return TOOL_OK;
 }
 
 /* --- The command line --- */
@@ -223,7 +325,7 @@ static void print_help(const tool_command *command, const tool_option *table, si
 static const tool_option *row_of(int answer, const tool_option *table, size_t count) {
   if (answer >= FIRST_ROW) return &table[answer - FIRST_ROW];
   for (size_t i = 0; i < count; i++) {
-    if (table[i].letter == answer) return &table[i];
+    if (is_option(&table[i]) && table[i].letter == answer) return &table[i];
   }
   return NULL;
 }
@@ -247,7 +349,7 @@ int read_options(const tool_command *command, const tool_option *table, size_t c
   short_forms[used++] = ':'; /* A missing value is answered by ':'. */
   short_forms[used++] = HELP;
   for (size_t i = 0; i < count; i++) {
-    if (table[i].kind == OPTION_OPERAND) continue;
+    if (!is_option(&table[i])) continue;
     int takes_value = table[i].value ? required_argument : no_argument;
     long_forms[long_count++] = (struct option){table[i].name, takes_value, NULL, FIRST_ROW + (int)i};
     if (!table[i].letter) continue;
@@ -264,18 +366,18 @@ int read_options(const tool_command *command, const tool_option *table, size_t c
     int answer = getopt_long(argc, argv, short_forms, long_forms, NULL);
     if (answer == -1) break;
     if (answer == HELP) {
-      print_help(command, table, count);
-      return TOOL_OK;
+      const char *next = optind < argc ? argv[optind] : NULL;
+      return print_help(command, table, count, next && *next != '-' ? next : NULL);
     }
     if (answer == ':') return usage_error(command, "'%s' needs a value", quoted(buffer, argv[optind - 1]));
     if (answer == '?') return refuse_option(command, table, count, argv[optind - 1]);
     int result = read_value(command, row_of(answer, table, count), optarg);
     if (result != TOOL_GO_ON) return result;
   }
-  const tool_option *operand = operand_of(table, count);
-  if (operand && optind == argc) return usage_error(command, "no %s", operand->name);
-  if (operand) {
-    int result = read_value(command, operand, argv[optind++]);
+  const tool_option *operands = operands_of(table, count);
+  if (operands && optind == argc) return usage_error(command, "no %s", operands->name);
+  while (operands && optind < argc) {
+    int result = read_value(command, operands, argv[optind++]);
     if (result != TOOL_GO_ON) return result;
   }
   if (optind < argc) return usage_error(command, "unexpected argument '%s'", quoted(buffer, argv[optind]));

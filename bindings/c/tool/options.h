@@ -22,19 +22,31 @@ bool header_list_has(const header_list *list, const char *name);
 
 void header_list_free(header_list *list);
 
+/** Words of the command line, which are not copied. */
+typedef struct text_list {
+  const char **items;
+  size_t count;
+} text_list;
+
+/** False: out of memory. */
+bool text_list_add(text_list *list, const char *text);
+
 typedef enum option_kind {
   OPTION_FLAG, /* no value: writes `flag_writes` */
   OPTION_INTEGER,
-  OPTION_LIMIT, /* a whole number from 1, or "none": writes BOXRETRY_NO_TIMEOUT */
+  OPTION_LIMIT,   /* a whole number from 1, or "none": writes BOXRETRY_NO_TIMEOUT */
+  OPTION_SECONDS, /* a decimal number from 0: writes milliseconds to a limit, for 0 BOXRETRY_NO_TIMEOUT */
   OPTION_REAL,
   OPTION_TEXT,
   OPTION_CHOICE,          /* one of `choices`: writes its index */
   OPTION_HEADER,          /* 'Name: value', 'Name;' (empty), 'Name:' (value NULL): appends; may be given again */
   OPTION_RECEIVED_HEADER, /* 'Name: value' or 'Name:'; a line end is dropped, since it was copied from somewhere */
   OPTION_DATA,            /* text, or a file: appends; may be given again */
+  OPTION_ENCODED_DATA,    /* the same, percent-encoded */
   OPTION_FORM,            /* a form's field: appends; may be given again */
   OPTION_OWN,             /* read by a function of the command's own */
-  OPTION_OPERAND          /* no option, but the one word without a name; it has to be given */
+  OPTION_OPERANDS,        /* not an option, but all words without a name; at least one has to be given */
+  OPTION_GROUP            /* not an option, but the heading of those that follow */
 } option_kind;
 
 struct tool_option;
@@ -54,7 +66,8 @@ typedef struct tool_option {
     int32_t *integer; /* flags, integers and choices */
     int64_t *limit;
     double *real;
-    const char **text; /* operands too */
+    const char **text;
+    text_list *texts; /* operands */
     header_list *headers;
     request_data *data;
     form_data *form;
@@ -79,8 +92,12 @@ typedef struct tool_option {
 #define RECEIVED_HEADERS(letter, name, list, help) {OPTION_RECEIVED_HEADER, letter, name, "LINE", help, NULL, {.headers = (list)}, 0}
 #define DATA(letter, name, variable, help) {OPTION_DATA, letter, name, "DATA", help, NULL, {.data = (variable)}, 0}
 #define FORM(letter, name, variable, help) {OPTION_FORM, letter, name, "FIELD", help, NULL, {.form = (variable)}, 0}
-#define OWN(name, value, reader, variable, help) {OPTION_OWN, 0, name, value, help, NULL, {.own = {reader, variable}}, 0}
-#define OPERAND(name, variable) {OPTION_OPERAND, 0, name, name, NULL, NULL, {.text = (variable)}, 0}
+#define OWN(name, value, reader, variable, help) OWN_LETTER(0, name, value, reader, variable, help)
+#define OWN_LETTER(letter, name, value, reader, variable, help) {OPTION_OWN, letter, name, value, help, NULL, {.own = {reader, variable}}, 0}
+#define ENCODED_DATA(name, variable, help) {OPTION_ENCODED_DATA, 0, name, "DATA", help, NULL, {.data = (variable)}, 0}
+#define SECONDS(letter, name, variable, help) {OPTION_SECONDS, letter, name, "SECONDS", help, NULL, {.limit = (variable)}, 0}
+#define OPERANDS(name, variable) {OPTION_OPERANDS, 0, name, name, NULL, NULL, {.texts = (variable)}, 0}
+#define GROUP(name, help) {OPTION_GROUP, 0, name, NULL, help, NULL, {.text = NULL}, 0}
 /* clang-format on */
 
 /** The rows of the documented retry parameters (B1) and of the backoff's cap, for any command that retries. */

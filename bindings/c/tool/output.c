@@ -95,6 +95,11 @@ void json_end(char bracket) {
   needs_comma = true;
 }
 
+void json_end_line(void) {
+  putchar('\n');
+  needs_comma = false;
+}
+
 void json_string(const char *key, const char *text) {
   begin_value(key);
   print_escaped(text);

@@ -23,6 +23,7 @@ void colour_end(FILE *stream);
 /** JSON on stdout, piece by piece, so that nothing is too long: the commas come by themselves. `key` NULL: in an array. */
 void json_begin(const char *key, char bracket);
 void json_end(char bracket);
+void json_end_line(void); /* another value may follow on a line of its own */
 void json_string(const char *key, const char *text);
 void json_integer(const char *key, int32_t number);
 void json_number(const char *key, double number);

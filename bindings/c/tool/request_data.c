@@ -50,10 +50,62 @@ bool request_data_add_file(request_data *data, const char *path) {
   return ok;
 }
 
-bool request_data_add(request_data *data, const char *value) {
-  if (data->is_given && !add_bytes(data, "&", 1)) return false;
+/* What was given before, and what comes now, are two fields of a form. */
+static bool begin_field(request_data *data) {
+  const bool ok = !data->is_given || add_bytes(data, "&", 1);
   data->is_given = true;
-  return value[0] == '@' ? request_data_add_file(data, value + 1) : add_bytes(data, value, strlen(value));
+  return ok;
+}
+
+bool request_data_add_text(request_data *data, const char *text) {
+  return begin_field(data) && add_bytes(data, text, strlen(text));
+}
+
+bool request_data_add(request_data *data, const char *value) {
+  if (value[0] != '@') return request_data_add_text(data, value);
+  return begin_field(data) && request_data_add_file(data, value + 1);
+}
+
+/* Needs no encoding (RFC 3986). */
+static bool is_unreserved(unsigned char byte) {
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '-' ||
+         byte == '.' || byte == '_' || byte == '~';
+}
+
+/* Adds bytes, percent-encoded as a form has them. */
+static bool add_encoded(request_data *data, const char *bytes, size_t length) {
+  static const char digits[] = "0123456789ABCDEF";
+  char *room = reserve(data, length <= (SIZE_MAX - 1) / 3 ? 3 * length : SIZE_MAX);
+  if (!room) return false;
+  size_t used = 0;
+  for (size_t i = 0; i < length; i++) {
+    const unsigned char byte = (unsigned char)bytes[i];
+    if (is_unreserved(byte)) {
+      room[used++] = (char)byte;
+    } else if (byte == ' ') {
+      room[used++] = '+';
+    } else {
+      room[used++] = '%';
+      room[used++] = digits[byte >> 4];
+      room[used++] = digits[byte & 15];
+    }
+  }
+  data->length += used;
+  return true;
+}
+
+bool request_data_add_encoded(request_data *data, const char *value) {
+  if (!begin_field(data)) return false;
+  const char *mark = value + strcspn(value, "=@");
+  if (*mark == '\0') return add_encoded(data, value, strlen(value));
+  if (mark > value && !(add_bytes(data, value, (size_t)(mark - value)) && add_bytes(data, "=", 1))) return false;
+  if (*mark == '=') return add_encoded(data, mark + 1, strlen(mark + 1));
+  request_data file = {0};
+  const bool ok = request_data_add_file(&file, mark + 1) && add_encoded(data, file.bytes, file.length);
+  const int why = errno;
+  request_data_free(&file);
+  errno = why;
+  return ok;
 }
 
 void request_data_free(request_data *data) {

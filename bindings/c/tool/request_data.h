@@ -17,6 +17,15 @@ typedef struct request_data {
  */
 bool request_data_add(request_data *data, const char *value);
 
+/**
+ * Adds DATA as curl's --data-urlencode takes it: 'content', '=content', 'name=content', '@FILE' or 'name@FILE'. The content is
+ * percent-encoded, a space as '+'; the name is taken as it is. False: errno says why.
+ */
+bool request_data_add_encoded(request_data *data, const char *value);
+
+/** Adds text as it stands. False: errno. */
+bool request_data_add_text(request_data *data, const char *text);
+
 /** Adds what is in a file ('-': in stdin), and nothing else. False: errno. */
 bool request_data_add_file(request_data *data, const char *path);
 

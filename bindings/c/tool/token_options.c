@@ -13,11 +13,6 @@
 /* Bytes of a file that are looked at: more than any token, key or assertion has. */
 enum { FILE_ROOM = 65536 };
 
-static void forget(char *secret) {
-  if (secret) explicit_bzero(secret, strlen(secret));
-  free(secret);
-}
-
 static int no_memory(const tool_command *command) {
   return library_error(command, BOXRETRY_ERROR_OUT_OF_MEMORY);
 }

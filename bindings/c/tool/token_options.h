@@ -34,8 +34,8 @@ int token_read_field_environment(const tool_command *command, const tool_option 
       OWN("token-file", "FILE", token_read_file, (tokens), "the access token is the first line of this (-: stdin)"),   \
       OWN("token-env", "NAME", token_read_environment, (tokens), "the access token is in this environment variable"),  \
       TEXT(0, "token-url", "URL", &(tokens)->url,                                                                      \
-           "access tokens come from this OAuth 2.0 endpoint, whenever one is needed. --cacert, --proxy, --noproxy "    \
-           "and --user-agent are for it too"),                                                                         \
+           "access tokens come from this OAuth 2.0 endpoint, whenever one is needed. --cacert, --capath, "             \
+           "--insecure, --proxy, --noproxy and --user-agent are for it too"),                                          \
       OWN("token-form", "FIELD", token_read_field, (tokens),                                                           \
           "field of the form that is sent there: 'name=text', or 'name=@FILE' (what is in it, without its last line "  \
           "end; @-: stdin). A text that begins with '@' comes from a file or the environment. May be given again"),    \

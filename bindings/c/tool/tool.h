@@ -5,10 +5,14 @@
  *              finds the command, prints help and version
  *   delays.c   boxretry delays
  *   explain.c  boxretry explain; explain_print.c: what it prints
- *   fetch.c    boxretry fetch; fetch_options.c, fetch_headers.c and fetch_details.c: its options and its help;
- *              fetch_call.c: the call
+ *   fetch.c    boxretry fetch; fetch_options.c, fetch_complete.c, fetch_headers.c, fetch_details.c: its options and help;
+ *              fetch_run.c: all of its calls; fetch_call.c: one call; fetch_url.c: its URL and the file's name in it
+ *   fetch_user.c
+ *              user and password
  *   fetch_token.c, token_options.c
  *              where its access tokens come from
+ *   write_out.c
+ *              the format of -w
  *   fetch_source.c, fetch_sink.c
  *              where its bodies come from and go to
  *   fetch_progress.c, fetch_bar.c, fetch_print.c
@@ -23,7 +27,7 @@
  *   output_file.c
  *              whether a file can be written
  *   request_data.c, form_data.c
- *              the body of a request
+ *              the body of a request, and the query of its URL
  *   stream.c   pipes and the like, beside a loop that must not wait for them
  *
  * A new command is a new file with a tool_command, and a line in boxretry.c. The tool uses the public header alone.
@@ -44,10 +48,18 @@ enum {
   TOOL_GO_ON = -1    /* no exit code: there is no reason to exit yet */
 };
 
+/** An option that the short help shows, and its one line there. */
+typedef struct basic_option {
+  const char *name;
+  const char *help;
+} basic_option;
+
 typedef struct tool_command {
   const char *name;
-  const char *summary; /* one line, for the list of commands */
-  const char *details; /* printed by --help after the options; ends in a newline */
+  const char *summary;        /* one line, for the list of commands */
+  const char *const *details; /* printed by --help after all options; each ends in a newline, the list in NULL */
+  const basic_option
+      *basics; /* what --help shows, if it does not show everything; ends with a NULL name. NULL: it does */
   int (*run)(int argc, char **argv);
 } tool_command;
 
@@ -66,5 +78,11 @@ enum { QUOTED_SIZE = 64 };
 
 /** What a caller wrote, fit for a message: cut to one short line, without control characters. Returns `buffer`. */
 const char *quoted(char buffer[QUOTED_SIZE], const char *text);
+
+/** The same of a URL, without what may be a secret in it: user, password, query and fragment. Returns `buffer`. */
+const char *public_part(char buffer[QUOTED_SIZE], const char *url);
+
+/** Overwrites and frees a text. NULL is accepted. */
+void forget(char *secret);
 
 #endif
