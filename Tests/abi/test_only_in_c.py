@@ -1,4 +1,4 @@
-"""What only a program in C can ask of a client: a body that is copied, and libcurl's own handle."""
+"""What a program in C asks of a client that Python has in another form, or not at all."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from library import address
 
 CURLOPT_REFERER = 10016
 CURLOPT_INTERFACE = 10062
+PROXY_GIVEN = 2
 
 
 @contextmanager
@@ -34,6 +35,16 @@ def listening(*statuses: bytes) -> Iterator[tuple[bytes, list[tuple[str, bytes]]
         served.start()
         yield b"http://127.0.0.1:%d/" % listener.getsockname()[1], seen
         served.join(60)
+
+
+@contextmanager
+def full_listener() -> Iterator[int]:
+    """A port at which connections are never made."""
+    with socket.socket() as listener, socket.socket() as first:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        first.connect(listener.getsockname())
+        yield listener.getsockname()[1]
 
 
 @pytest.mark.parametrize(("is_borrowed", "sent"), [(0, b"before"), (1, b"after!")])
@@ -92,3 +103,37 @@ def test_authorization_is_a_switch(switch: int, has_token: bool) -> None:
         response = calls.library.new("boxretry_client_perform", client, address(request))
     assert calls.error(response) == "BOXRETRY_OK"
     assert [b"\r\nAuthorization: Bearer token\r\n" in head for _, head in seen] == [has_token]
+
+
+@pytest.mark.parametrize(("of_client", "of_request"), [(200, 0), (0, 200), (60_000, 200), (FOR_EVER, 200)])
+@isolated
+def test_w5_connect_timeout_ms(of_client: int, of_request: int) -> None:
+    """Given a server that accepts no connections, then the request's own time holds, else the client's."""
+    calls = Calls(connect_timeout_ms=of_client)
+    with full_listener() as port:
+        response = calls.perform(calls.request(b"https://127.0.0.1:%d/" % port, connect_timeout_ms=of_request))
+    assert calls.error(response) == "BOXRETRY_ERROR_CONNECT"
+    assert calls.library.detail == "connect_timeout_ms: connecting timed out"
+    attempt = calls.library.struct("boxretry_attempt")
+    assert calls.ask("response_attempt", response, 0, address(attempt)) == "BOXRETRY_OK"
+    assert 200 <= attempt.ended_ms - attempt.started_ms < 5_000
+    assert (attempt.proxy_status, attempt.request_sent) == (0, calls.library.header.constants["BOXRETRY_SENT_NOTHING"])
+
+
+@isolated
+def test_w6_a_proxy_that_refuses_is_in_the_detail_and_in_the_record() -> None:
+    """F89. Given a 407, there is one attempt, and the decision says why."""
+    with listening(b"407 Who are you?") as (url, seen):
+        calls = Calls(max_total_attempts=5)
+        calls.options.proxy_mode, calls.options.proxy = PROXY_GIVEN, calls.text(url)
+        client = calls.library.new("boxretry_client_new", address(calls.options))
+        request = calls.request(b"https://example.test/")
+        response = calls.library.new("boxretry_client_perform", client, address(request))
+    assert calls.error(response) == "BOXRETRY_ERROR_CONNECT"
+    name = url.split(b"/")[2].decode()
+    assert calls.library.detail == f"proxy {name}: answered CONNECT with status 407"
+    attempt = calls.library.struct("boxretry_attempt")
+    assert calls.ask("response_attempt", response, 0, address(attempt)) == "BOXRETRY_OK"
+    assert attempt.proxy_status == 407
+    assert attempt.reason == calls.library.header.constants["BOXRETRY_REASON_PROXY_UNAUTHORIZED"]
+    assert len(seen) == 1
