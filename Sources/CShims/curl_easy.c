@@ -340,6 +340,10 @@ bool shim_curl_tries_one_address(void) {
   return shim_curl_version < 0x081000;
 }
 
+bool shim_curl_forgets_next_address(void) {
+  return shim_curl_version < 0x080400;
+}
+
 void shim_easy_forget(shim_easy *easy) {
   shim_easy_listen(easy, false);
   easy->transfer = NULL;

@@ -9,13 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 typedef int getaddrinfo_function(const char *, const char *, const struct addrinfo *, struct addrinfo **);
 
 enum { NAMES = 8 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static int answered[NAMES]; /* how often each name was looked up */
+/* How often each name was looked up; newer libcurls look up IPv6 addresses separately. */
+static int answered[NAMES][2];
 
 static void record(const char *name) {
   const char *path = getenv("LOOKUPS_LOG");
@@ -26,7 +28,7 @@ static void record(const char *name) {
 }
 
 /* The next answer for a name, copied to `out`. False: none is scripted. */
-static int next_answer(const char *name, char *out, size_t size) {
+static int next_answer(const char *name, int is_ipv6, char *out, size_t size) {
   char script[1024], *rest = NULL;
   snprintf(script, sizeof script, "%s", getenv("LOOKUPS") ? getenv("LOOKUPS") : "");
   int number = 0;
@@ -35,12 +37,12 @@ static int next_answer(const char *name, char *out, size_t size) {
     if (answers && strlen(name) == (size_t)(answers - entry) && strncmp(name, entry, strlen(name)) == 0) {
       char *more = NULL, *answer = strtok_r(answers + 1, "|", &more);
       pthread_mutex_lock(&mutex);
-      for (int i = 0; i < answered[number]; i++) {
+      for (int i = 0; i < answered[number][is_ipv6]; i++) {
         char *next = strtok_r(NULL, "|", &more);
         if (!next) break;
         answer = next;
       }
-      answered[number]++;
+      answered[number][is_ipv6]++;
       pthread_mutex_unlock(&mutex);
       snprintf(out, size, "%s", answer ? answer : "-");
       return 1;
@@ -53,8 +55,9 @@ static int next_answer(const char *name, char *out, size_t size) {
 int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result) {
   getaddrinfo_function *real = (getaddrinfo_function *)dlsym(RTLD_NEXT, "getaddrinfo");
   char answer[512], *rest = NULL;
-  if (node) record(node);
-  if (!node || !next_answer(node, answer, sizeof answer)) return real(node, service, hints, result);
+  const int is_ipv6 = hints && hints->ai_family == AF_INET6;
+  if (node && !is_ipv6) record(node);
+  if (!node || !next_answer(node, is_ipv6, answer, sizeof answer)) return real(node, service, hints, result);
   struct addrinfo *first = NULL, **end = &first;
   for (char *address = strtok_r(answer, ",", &rest); address; address = strtok_r(NULL, ",", &rest)) {
     if (strcmp(address, "-") == 0 || real(address, service, hints, end) != 0) continue;

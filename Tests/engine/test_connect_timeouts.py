@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from boxretry import Client, ConnectError, IdleTimeoutError, InvalidArgumentError, Timeout
+from boxretry import Client, ConnectError, IdleTimeoutError, InvalidArgumentError, NetworkError, RetrySafety, Timeout
 from calls import once, quick, statuses, takes
 from fault_server import FaultServer
 from programs import preloaded, run
@@ -193,7 +193,7 @@ def test_w5_connect_timeout_ends_with_connecting(server: FaultServer) -> None:
 def test_w5_connect_timeout_of_those_who_wait_for_a_shared_connection(server: FaultServer, calls: int) -> None:
     """Given calls that could share a connection of HTTP/2 that does not come about, each of them ends on time.
 
-    The connection that there was may only turn out to be dead when one of them is sent on it.
+    The connection that there was has to go first, with a request that is sent on it.
     """
     port = server.open("h2,silent")
     id = server.new_id()
@@ -201,6 +201,8 @@ def test_w5_connect_timeout_of_those_who_wait_for_a_shared_connection(server: Fa
     with Client(once(), ca_file=server.ca, connect_timeout=0.4) as client:
         assert client.get(url).attempts[0].http_version == 20  # so that the client knows that connections can be shared
         server.hang_up(id)
+        with pytest.raises(NetworkError):
+            client.get(url, connect_timeout=0.1, retry_safety=RetrySafety.UNSAFE)
         running = [client.submit("GET", url) for _ in range(calls)]
         for call in running:
             with pytest.raises(ConnectError) as raised:

@@ -144,6 +144,9 @@ void shim_easy_set_connect_timeout(shim_easy *easy, long milliseconds);
  * by side. */
 bool shim_curl_tries_one_address(void);
 
+/* Whether libcurl waits to be called for some other reason before it tries the next address. */
+bool shim_curl_forgets_next_address(void);
+
 /* The status with which a proxy has answered CONNECT; 0: no CONNECT was sent for this transfer, or it was not answered. */
 int32_t shim_easy_proxy_status(const shim_easy *easy);
 

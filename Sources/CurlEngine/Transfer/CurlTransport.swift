@@ -277,7 +277,7 @@ final class CurlTransport: Transport {
             // One that lost against a connection to another address of the host is not the one in use.
             if let owner = sockets[index].owner {
                 if owner.socket == descriptor { owner.socket = -1 }
-                if owner.isConnecting, owner.isOpen, !owner.isFailedByAddress {
+                if owner.isConnecting, owner.isOpen, !owner.isFailedByAddress, shim_curl_forgets_next_address() {
                     owner.isFailedByAddress = true
                     owner.nextFailedByAddress = failedByAddress
                     failedByAddress = owner
