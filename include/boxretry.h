@@ -543,7 +543,7 @@ typedef struct boxretry_delay_header {
   double unit;      /* the seconds that a value of 1 stands for (0.001 for retry-after-ms); above 0, at most 86400 */
 } boxretry_delay_header;
 
-/** How Box's strategy retries (B1), and what goes beyond the source: the caps (B11), unsafe methods (B12). */
+/** How Box's strategy retries (B1), and what goes beyond the source: caps (B11), unsafe methods (B12), jitter (C2). */
 typedef struct boxretry_retry_options {
   size_t struct_size;
   int32_t max_attempts;              /* 0 to 1000000; default 5. A response is not retried once so many attempts, of any
@@ -553,8 +553,8 @@ typedef struct boxretry_retry_options {
   double retry_randomization_factor; /* 0 to 1; default 0.5. A delay is multiplied by 1 - factor to 1 + factor */
   double backoff_cap;                /* seconds, 0 or more, finite; no backoff is longer, jitter included. 0 (default):
                                         no cap */
-  double retry_after_cap;            /* seconds, 0 or more, finite; how long a Retry-After is honoured. 0 (default): no
-                                        cap */
+  double retry_after_cap;            /* seconds, 0 or more, finite; how long a Retry-After is honoured, jitter included.
+                                        0 (default): no cap */
   int32_t retry_after_over_cap;      /* BOXRETRY_OVER_CAP_…: what is done with a longer one. Default: clamp */
   int32_t retry_unsafe_methods; /* 1 (default): every method is retried, as the source does. 0: a POST, a PATCH or a
                                    request marked unsafe only if the server cannot have acted on it (B12); this needs
@@ -562,10 +562,13 @@ typedef struct boxretry_retry_options {
   const boxretry_delay_header *delay_headers; /* further headers that count as Retry-After. The first of them that is
                                                  usable wins, and over Retry-After too. NULL (default): none */
   size_t delay_header_count;                  /* at most 16 */
+  double
+      retry_after_jitter; /* 0 to 1; default 0. A Retry-After is multiplied by 1 to 1 + this: clients that were all given
+                                the same number of seconds do not all come back in the same moment (C2) */
 } boxretry_retry_options;
 
 #define BOXRETRY_RETRY_OPTIONS_INIT                                                                                    \
-  { sizeof(boxretry_retry_options), 5, 2, 1.0, 0.5, 0.0, 0.0, BOXRETRY_OVER_CAP_CLAMP, 1, NULL, 0 }
+  { sizeof(boxretry_retry_options), 5, 2, 1.0, 0.5, 0.0, 0.0, BOXRETRY_OVER_CAP_CLAMP, 1, NULL, 0, 0.0 }
 
 /** Does what BOXRETRY_RETRY_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
 boxretry_error boxretry_retry_options_init(boxretry_retry_options *options, size_t struct_size);
@@ -607,7 +610,7 @@ typedef struct boxretry_decision {
   int32_t attempt_number;    /* this attempt, from 1 */
   int32_t exception_number;  /* this network exception, from 1; 0 if the attempt ended in a response */
   int32_t retry_after_state; /* BOXRETRY_RETRY_AFTER_… */
-  double retry_after;        /* seconds that the server asked for, before any cap; -1 if it said nothing usable */
+  double retry_after; /* seconds that the server asked for, before cap and jitter; -1 if it said nothing usable */
 } boxretry_decision;
 
 #define BOXRETRY_DECISION_INIT                                                                                         \

@@ -27,7 +27,8 @@ extension boxretry_retry_options: SizedStruct {
             max_retries_on_exception: options.maxRetriesOnException, retry_base_interval: options.retryBaseInterval,
             retry_randomization_factor: options.retryRandomizationFactor, backoff_cap: options.backoffCap,
             retry_after_cap: options.retryAfterCap, retry_after_over_cap: options.retryAfterOverCap.rawValue,
-            retry_unsafe_methods: options.retryUnsafeMethods ? 1 : 0, delay_headers: nil, delay_header_count: 0)
+            retry_unsafe_methods: options.retryUnsafeMethods ? 1 : 0, delay_headers: nil, delay_header_count: 0,
+            retry_after_jitter: options.retryAfterJitter)
     }
 
     static var firstSize: Int { 32 }
@@ -51,6 +52,7 @@ extension BoxRetryOptions {
         }
         retryAfterOverCap = overCap
         retryUnsafeMethods = options.retry_unsafe_methods != 0
+        retryAfterJitter = options.retry_after_jitter
         do throws(InvalidOption) {
             try validate()
         } catch {

@@ -52,6 +52,9 @@ import Testing
             ("max_retries_on_exception", { $0.maxRetriesOnException = 1_000_001 }),
             ("backoff_cap", { $0.backoffCap = -1 }),
             ("retry_after_cap", { $0.retryAfterCap = .nan }),
+            ("retry_after_jitter", { $0.retryAfterJitter = .nan }),
+            ("retry_after_jitter", { $0.retryAfterJitter = -0.1 }),
+            ("retry_after_jitter", { $0.retryAfterJitter = 1.1 }),
         ]
         for (field, change) in changes {
             let options = withoutJitter(change)

@@ -48,6 +48,22 @@ import Testing
         }
     }
 
+    @Test("C2: each row of retry_after_jitter.tsv") func retryAfterJitter() throws {
+        let lines = try vectors("retry_after_jitter")
+        #expect(lines.count == 17)
+        for line in lines {
+            var options = BoxRetryOptions()
+            options.retryAfterJitter = try #require(Double(line[1]))
+            options.retryAfterCap = try #require(Double(line[2]))
+            let seconds = try #require(parseRetryAfter(line[0], unixTime: 1_790_000_000))
+            for (unitRandom, expected) in zip([0, 0.5, 1], line[3...5]) {
+                let wait = options.wait(.usable(seconds, .retryAfter), attemptNumber: 1, unitRandom: unitRandom)
+                #expect(wait.source == .retryAfter && !wait.isOverCap)
+                #expect(isClose(wait.delay, try #require(Double(expected))), "\(line) gave \(wait.delay)")
+            }
+        }
+    }
+
     @Test("B3–B7: each sequence of outcomes in decisions.tsv") func decisions() throws {
         let lines = try vectors("decisions")
         #expect(lines.count == 87)

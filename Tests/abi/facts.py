@@ -105,6 +105,7 @@ NUMBERS = {
     "boxretry_retry_options.retry_after_over_cap": _one_of("BOXRETRY_OVER_CAP_"),
     "boxretry_retry_options.retry_unsafe_methods": _flag("1 (default)"),
     "boxretry_retry_options.delay_header_count": Rule("at most 16", 0, 16),
+    "boxretry_retry_options.retry_after_jitter": Rule("0 to 1; default 0", 0, 1),
     "boxretry_outcome.status": Rule("100 to 999; 0: a network exception", 100, 999, zero=True),
     "boxretry_outcome.cause": _one_of("BOXRETRY_CAUSE_"),
     "boxretry_outcome.header_count": Rule("at most 65536", 0, 65536),

@@ -64,10 +64,15 @@ typedef struct range {
   double least, most;
 } range;
 
+static double at_most(double delay, double cap) {
+  if (cap > 0 && delay > cap) delay = cap;
+  return delay < MAXIMUM_DELAY ? delay : MAXIMUM_DELAY;
+}
+
 #define ROUNDED_DOWN(delay) ((delay) * (1 - 1e-12))
 #define ROUNDED_UP(delay) ((delay) * (1 + 1e-12))
 
-/* What the delay of a retry may be, and where it must come from (B6, B7, B9, B11). */
+/* What the delay of a retry may be, and where it must come from (B6, B7, B9, B11, C2). */
 static range expected_delay(const model *model, const boxretry_outcome *outcome, const boxretry_decision *decision,
                             bool *is_source) {
   int32_t source = decision->delay_source;
@@ -77,10 +82,10 @@ static range expected_delay(const model *model, const boxretry_outcome *outcome,
     return (range){delay, delay};
   }
   if (decision->retry_after_state == BOXRETRY_RETRY_AFTER_USABLE) {
-    double cap = model->options.retry_after_cap, delay = decision->retry_after;
-    if (cap > 0 && delay > cap) delay = cap;
+    const boxretry_retry_options *options = &model->options;
+    double cap = options->retry_after_cap, least = decision->retry_after;
     *is_source = source == BOXRETRY_DELAY_RETRY_AFTER || source == BOXRETRY_DELAY_RETRY_AFTER_DATE;
-    return (range){delay, delay};
+    return (range){at_most(least, cap), at_most(least * (1 + options->retry_after_jitter), cap)};
   }
   int32_t number = model_number(model, outcome);
   *is_source = source == BOXRETRY_DELAY_BACKOFF;

@@ -51,7 +51,7 @@ static void fuzz_retry_options(input *in) {
   bool is_valid = is_in(value.max_attempts, 0, 1000000) && is_in(value.max_retries_on_exception, 0, 1000000) &&
                   is_delay(value.retry_base_interval) && is_in(value.retry_randomization_factor, 0, 1) &&
                   is_delay(value.backoff_cap) && is_delay(value.retry_after_cap) &&
-                  is_in(value.retry_after_over_cap, 0, 1);
+                  is_in(value.retry_after_over_cap, 0, 1) && is_in(value.retry_after_jitter, 0, 1);
   const boxretry_retry_options *options = (const void *)raw.block;
 
   boxretry_strategy *strategy = NULL;

@@ -139,6 +139,7 @@ static void make_box_strategy(run *run, bool has_options) {
     options->retry_after_cap = take_delay(in);
     options->retry_after_over_cap = take_flag(in);
     options->retry_unsafe_methods = take_flag(in);
+    options->retry_after_jitter = take_byte(in) / 255.0;
   }
   REQUIRE(boxretry_strategy_new(options, &run->strategy) == BOXRETRY_OK, "the options are valid");
 }

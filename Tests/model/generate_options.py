@@ -57,6 +57,7 @@ def retry_options(random: Random, delay_names: list[bytes], is_long: bool = Fals
     fields.update(some(random, 0.25, {
         "backoff_cap": lambda: pick([pick(EXTREME_DOUBLES), random.randrange(100) / 8]),
         "retry_after_cap": lambda: pick([pick(EXTREME_DOUBLES), random.randrange(100) / 8]),
+        "retry_after_jitter": lambda: pick([0.0, 0.5, 1.0, 1e-9, random.random()]),
     }))  # fmt: skip
     fields["retry_unsafe_methods"] = pick([0, 0, 1, 1, 7, -1])
     if is_long:
@@ -70,6 +71,7 @@ def retry_options(random: Random, delay_names: list[bytes], is_long: bool = Fals
         "retry_randomization_factor": lambda: pick([*WRONG_DOUBLES, 1.5, 1.0000000000000002]),
         "backoff_cap": lambda: pick(WRONG_DOUBLES),
         "retry_after_cap": lambda: pick(WRONG_DOUBLES),
+        "retry_after_jitter": lambda: pick([*WRONG_DOUBLES, 1.5, 1.0000000000000002]),
         "retry_after_over_cap": lambda: pick([-1, 2, 2**31 - 1]),
     })  # fmt: skip
     if random.random() < 0.01:

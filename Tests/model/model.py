@@ -37,6 +37,7 @@ class RetryOptions:
     retry_after_over_cap: int = 0
     retry_unsafe_methods: int = 1
     delay_headers: list[DelayHeader] = field(default_factory=list)
+    retry_after_jitter: float = 0.0
 
     def wrong_fields(self) -> list[str]:
         """The fields for which a strategy is refused."""
@@ -48,6 +49,7 @@ class RetryOptions:
             "backoff_cap": is_length(self.backoff_cap),
             "retry_after_cap": is_length(self.retry_after_cap),
             "retry_after_over_cap": self.retry_after_over_cap in (0, 1),
+            "retry_after_jitter": 0 <= self.retry_after_jitter <= 1,
             "delay_header": len(self.delay_headers) <= 16 and all(map(is_delay_header, self.delay_headers)),
         }
         return [name for name, is_right in right.items() if not is_right]
@@ -235,12 +237,18 @@ class Situation(NamedTuple):
 
 
 def box_delay(options: RetryOptions, said: Said, number: int) -> tuple[Range, list[str]]:
-    """B7 where the response says something usable, else B6."""
+    """B7 where the response says something usable, within its cap (B11) and with its jitter (C2), else B6."""
     if said.seconds is None:
         return backoff(options, number), ["backoff"]
-    cap = Fraction(options.retry_after_cap)
-    delay = said.seconds.at_most(cap) if cap and options.retry_after_over_cap == 0 else said.seconds
-    return delay, [wish.source for wish in said.wishes]
+    seconds, cap = said.seconds, Fraction(options.retry_after_cap)
+    sources = [wish.source for wish in said.wishes]
+    stops = bool(cap) and options.retry_after_over_cap == 1
+    if stops and seconds.low > cap:
+        return seconds, sources
+    delay = Range(seconds.low, seconds.high * (1 + Fraction(options.retry_after_jitter))).at_most(Fraction(LIMIT))
+    if cap:
+        delay = delay.at_most(cap)
+    return (Range(delay.low, max(delay.high, seconds.high)) if stops else delay), sources
 
 
 ORDER_OF_STOPS = [

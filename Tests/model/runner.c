@@ -133,6 +133,7 @@ static boxretry_retry_options retry_options(const command *line, boxretry_delay_
       {.name = "retry_randomization_factor", .as_double = &options.retry_randomization_factor},
       {.name = "backoff_cap", .as_double = &options.backoff_cap},
       {.name = "retry_after_cap", .as_double = &options.retry_after_cap},
+      {.name = "retry_after_jitter", .as_double = &options.retry_after_jitter},
       {.name = "retry_after_over_cap", .as_int32 = &options.retry_after_over_cap},
       {.name = "retry_unsafe_methods", .as_int32 = &options.retry_unsafe_methods},
   };

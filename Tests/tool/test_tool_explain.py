@@ -145,6 +145,19 @@ def test_an_unusable_retry_after_leaves_the_backoff(line: str) -> None:
     assert (answer["retry_after_state"], answer["retry_after"]) == ("not_usable", None)
 
 
+def test_c2_the_jitter_of_a_retry_after_is_shown_as_a_range() -> None:
+    """C2: and the cap (B11) holds for it too."""
+    answer = json_of("explain", "--status", "503", *RETRY_AFTER, "--retry-after-jitter", "0.5")
+    assert decision(answer) == ("retry", "server_error", "retry_after")
+    assert (delay_range(answer), answer["retry_after"]) == ((7, 8.75, 10.5), 7)
+    text = text_of("explain", "--status", "503", *RETRY_AFTER, "--retry-after-jitter", "0.5")
+    assert "7 s to 10.5 s: Retry-After asks for 7 s, and retry_after_jitter adds to it" in " ".join(text.split())
+    capped = json_of(
+        "explain", "--status", "503", *RETRY_AFTER, "--retry-after-jitter", "0.5", "--retry-after-cap", "8"
+    )
+    assert delay_range(capped) == (7, 8, 8)
+
+
 def test_the_largest_of_several_header_lines_counts() -> None:
     """B7."""
     answer = json_of("explain", "--status", "503", *RETRY_AFTER, "-HRetry-After: 9", "--header=X-Other: 11")

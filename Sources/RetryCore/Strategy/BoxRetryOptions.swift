@@ -11,6 +11,8 @@ public struct BoxRetryOptions {
     /// Seconds; 0 means no cap.
     public var retryAfterCap = 0.0
     public var retryAfterOverCap = OverCap.clamp
+    /// A Retry-After is multiplied by 1 to 1 + this, so that clients do not all come back in the same moment (C2).
+    public var retryAfterJitter = 0.0
     /// Off: what may not be safe to send twice is retried only if the server cannot have acted on it (B12).
     public var retryUnsafeMethods = true
 
@@ -30,6 +32,7 @@ public struct BoxRetryOptions {
         try InvalidOption.checkRatio("retry_randomization_factor", retryRandomizationFactor)
         try InvalidOption.checkDelay("backoff_cap", backoffCap)
         try InvalidOption.checkDelay("retry_after_cap", retryAfterCap)
+        try InvalidOption.checkRatio("retry_after_jitter", retryAfterJitter)
     }
 }
 

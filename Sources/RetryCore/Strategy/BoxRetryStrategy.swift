@@ -71,10 +71,24 @@ extension BoxRetryOptions {
         guard case .usable(let seconds, let source) = retryAfter else {
             return Wait(delay: backoffDelay(attemptNumber: attemptNumber, unitRandom: unitRandom), source: .backoff)
         }
-        guard retryAfterCap > 0, seconds > retryAfterCap else { return Wait(delay: seconds, source: source) }
-        switch retryAfterOverCap {
-        case .clamp: return Wait(delay: retryAfterCap, source: source)
-        case .stop: return Wait(delay: seconds, source: source, isOverCap: true)
+        if retryAfterCap > 0, seconds > retryAfterCap, retryAfterOverCap == .stop {
+            return Wait(delay: seconds, source: source, isOverCap: true)
         }
+        return Wait(delay: retryAfterDelay(seconds, unitRandom: unitRandom), source: source)
+    }
+
+    /// `seconds * (1 … 1 + retryAfterJitter)` (C2), at most `retryAfterCap`, saturating at `Delay.maximum`.
+    ///
+    /// With a jitter of 0.5:
+    ///
+    /// | seconds, cap | 0 → least | 0.5 → middle | 1 → most |
+    /// |--------------|-----------|--------------|----------|
+    /// | 8, none      | 8         | 10           | 12       |
+    /// | 8, 9         | 8         | 9            | 9        |
+    /// | 8, 4         | 4         | 4            | 4        |
+    @inline(__always)
+    private func retryAfterDelay(_ seconds: Double, unitRandom: Double) -> Double {
+        let delay = Delay.clamped(seconds * (1 + unitRandom * retryAfterJitter))
+        return retryAfterCap > 0 && delay > retryAfterCap ? retryAfterCap : delay
     }
 }

@@ -16,6 +16,7 @@ extension BoxRetryOptions {
             case "backoff_cap": backoffCap = number(text)
             case "retry_after_cap": retryAfterCap = number(text)
             case "retry_after_over_cap": overCap = number(text)
+            case "retry_after_jitter": retryAfterJitter = number(text)
             case "retry_unsafe_methods": retryUnsafeMethods = isTrue(text)
             case "delay_header": break
             default: fail("unknown field", key)

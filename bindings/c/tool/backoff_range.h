@@ -1,4 +1,4 @@
-/* The range of a backoff: what its jitter leaves open. */
+/* The range of a wait: what its jitter leaves open. */
 #ifndef BOXRETRY_TOOL_BACKOFF_RANGE_H
 #define BOXRETRY_TOOL_BACKOFF_RANGE_H
 
@@ -13,6 +13,9 @@ typedef struct backoff_range {
 
 /** The range of the backoff after that attempt, as the library computes it. INVALID_ARGUMENT. */
 boxretry_error backoff_range_of(const boxretry_retry_options *options, int32_t attempt_number, backoff_range *range);
+
+/** The range of the wait for a Retry-After of that many seconds: cap and jitter apply (B11, C2). */
+backoff_range retry_after_range(const boxretry_retry_options *options, double seconds);
 
 void backoff_range_add(backoff_range *total, const backoff_range *range);
 

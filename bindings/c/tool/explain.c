@@ -24,7 +24,8 @@ static boxretry_error decide(const explain_query *query, explain_answer *answer)
   if (decision->delay_source == BOXRETRY_DELAY_BACKOFF) {
     return backoff_range_of(&query->options, query->attempt_number, &answer->range);
   }
-  answer->range = (backoff_range){decision->delay, decision->delay, decision->delay};
+  const bool is_retry_after = decision->delay_source != BOXRETRY_DELAY_NONE;
+  answer->range = is_retry_after ? retry_after_range(&query->options, decision->retry_after) : (backoff_range){0, 0, 0};
   return BOXRETRY_OK;
 }
 
@@ -121,12 +122,12 @@ static const char *const details[] = {
     "  action             stop, retry, refresh_token_and_retry or succeed\n"
     "  reason             its stable name\n"
     "  reason_text        the same as a sentence\n"
-    "  delay              seconds; of a backoff the middle; 0 if there is no retry\n"
-    "  delay_least        of a backoff the shortest, else equal to delay\n"
-    "  delay_most         of a backoff the longest, else equal to delay\n"
+    "  delay              seconds; with jitter the middle; 0 if there is no retry\n"
+    "  delay_least        with jitter the shortest, else equal to delay\n"
+    "  delay_most         with jitter the longest, else equal to delay\n"
     "  delay_source       none, backoff, retry_after or retry_after_date\n"
     "  retry_after_state  absent, usable or not_usable\n"
-    "  retry_after        seconds that the server asked for, before any cap, or null\n"
+    "  retry_after        seconds that the server asked for, or null\n"
     "\n"
     "Exit codes: 0 whatever the action is; 1 the output could not be written, or\n"
     "memory could not be had; 2 an option or its value is wrong; 3 a fault in\n"

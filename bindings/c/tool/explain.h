@@ -19,7 +19,7 @@ typedef struct explain_query {
 /** What the library answers, and the way there. */
 typedef struct explain_answer {
   boxretry_decision decision;
-  backoff_range range; /* of the delay; if it is no backoff, the delay itself three times */
+  backoff_range range; /* of the delay */
   decision_flow flow;
 } explain_answer;
 

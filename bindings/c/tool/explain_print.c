@@ -117,12 +117,17 @@ static void describe_backoff(char text[DELAY_TEXT_SIZE], const explain_query *qu
            is_unusable ? ". The value of Retry-After is not usable" : "");
 }
 
-static void describe_retry_after(char text[DELAY_TEXT_SIZE], const boxretry_decision *decision) {
-  char delay[NUMBER_SIZE], asked[NUMBER_SIZE];
-  format_number(delay, decision->delay);
+static void describe_retry_after(char text[DELAY_TEXT_SIZE], const explain_answer *answer) {
+  const boxretry_decision *decision = &answer->decision;
+  const backoff_range *range = &answer->range;
+  char delay[NUMBER_SIZE], asked[NUMBER_SIZE], most[NUMBER_SIZE];
+  format_number(delay, range->least);
   format_number(asked, decision->retry_after);
-  if (decision->retry_after > decision->delay) {
+  if (decision->retry_after > range->least) {
     snprintf(text, DELAY_TEXT_SIZE, "%s s, which is retry_after_cap: Retry-After asks for %s s", delay, asked);
+  } else if (range->most > range->least) {
+    snprintf(text, DELAY_TEXT_SIZE, "%s s to %s s: Retry-After asks for %s s, and retry_after_jitter adds to it", delay,
+             format_number(most, range->most), asked);
   } else if (decision->delay_source == BOXRETRY_DELAY_RETRY_AFTER_DATE) {
     snprintf(text, DELAY_TEXT_SIZE, "%s s, until the date in Retry-After (from the response's Date, else from now)",
              delay);
@@ -151,7 +156,7 @@ static void print_delay(const explain_query *query, const explain_answer *answer
     describe_backoff(text, query, answer);
     break;
   default:
-    describe_retry_after(text, decision);
+    describe_retry_after(text, answer);
   }
   print_field("Delay", COLOUR_BOLD, boxretry_delay_source_name(decision->delay_source), text);
 }

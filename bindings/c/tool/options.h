@@ -110,12 +110,14 @@ typedef struct tool_option {
               "retries after exceptions (default 2)"),                                                                 \
       REAL("backoff-cap", "S", &(options)->backoff_cap, "no backoff is longer, in seconds; 0: no cap (default)")
 
-/** The rows of what goes beyond Box's strategy (B11, B12). */
+/** The rows of what goes beyond Box's strategy (B11, B12, C2). */
 #define BEYOND_OPTIONS(options)                                                                                        \
   REAL("retry-after-cap", "S", &(options)->retry_after_cap,                                                            \
        "how long a Retry-After is honoured, in seconds; 0: no cap (default)"),                                         \
       CHOICE("retry-after-over-cap", "DO", &(options)->retry_after_over_cap, over_cap_names,                           \
              "with a longer one: clamp (wait for the cap; the default) or stop (do not retry)"),                       \
+      REAL("retry-after-jitter", "F", &(options)->retry_after_jitter,                                                  \
+           "wait for up to this part of a Retry-After more, at random, 0 to 1 (default 0)"),                           \
       FLAG_OFF("no-retry-unsafe-methods", &(options)->retry_unsafe_methods,                                            \
                "retry a POST or a PATCH only if the server cannot have acted on it")
 

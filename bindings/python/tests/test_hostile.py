@@ -86,6 +86,7 @@ ARGUMENTS: dict[str, tuple[Callable[[Any], object], list[Any]]] = {
     ),
     "backoff_cap": (lambda value: RetryStrategy(backoff_cap=value), [*NOT_NUMBERS, *BAD_NUMBERS[:-1]]),
     "retry_after_cap": (lambda value: RetryStrategy(retry_after_cap=value), [*NOT_NUMBERS, *BAD_NUMBERS[:-1]]),
+    "retry_after_jitter": (lambda value: RetryStrategy(retry_after_jitter=value), [*NOT_NUMBERS, *BAD_NUMBERS, 1.1]),
     "retry_after_over_cap": (
         lambda value: RetryStrategy(retry_after_over_cap=value), [None, 0, 1, "", "Clamp", b"stop", [], Raises()],
     ),

@@ -10,12 +10,14 @@ from typing import Any, Callable
 
 import pytest
 from calls import decisions, response, strategy, waits
+from paths import VECTORS
 
 from boxretry import (
     Action,
     Cause,
     DelaySource,
     InvalidArgumentError,
+    ManualClock,
     Outcome,
     Reason,
     Request,
@@ -122,6 +124,54 @@ def test_b11_a_retry_after_above_the_cap_is_clamped_or_stops() -> None:
     assert (clamped.action, clamped.delay, clamped.retry_after) == (Action.RETRY, 10, 100)
     assert (stopped.action, stopped.reason) == (Action.STOP, Reason.RETRY_AFTER_OVER_CAP)
     assert stopped.retry_after == 100
+
+
+def test_c2_f122_a_thousand_calls_told_the_same_second_come_back_spread_over_the_next() -> None:
+    """C2, F122. Given Retry-After: 1 and a jitter of 1: none before 1 s, and evenly over the second after."""
+    with ManualClock() as clock:
+        decider = strategy(retry_after_jitter=1)
+        tenths = [0] * 10
+        for seed in range(1, 1001):
+            with RetryLoop(decider, clock=clock, seed=seed) as loop:
+                decision = loop.next(response(429, "1"))
+            assert (decision.retry, decision.delay_source) == (True, DelaySource.RETRY_AFTER)
+            assert (decision.retry_after, 1 <= decision.delay <= 2) == (1, True)
+            tenths[min(int((decision.delay - 1) * 10), 9)] += 1
+    assert all(70 <= count <= 130 for count in tenths), tenths
+
+
+def test_c2_without_the_option_all_come_back_in_the_same_moment() -> None:
+    """C2. Off by default: the wait is what the server said, to the digit."""
+    assert {strategy().should_retry(response(429, "1.1"), 1).delay for _ in range(20)} == {1.1}
+
+
+def test_c2_the_jitter_holds_for_dates_and_other_headers_too() -> None:
+    """C2. Whatever said how long to wait, the wait is never shorter, and up to the jitter longer."""
+    jittered = RetryStrategy(retry_after_jitter=0.5, delay_headers={"retry-after-ms": 0.001})
+    date = {"Date": "Sun, 06 Nov 1994 08:49:00 GMT", "Retry-After": "Sun, 06 Nov 1994 08:49:40 GMT"}
+    for headers, seconds in (date, 40), ({"retry-after-ms": "8000"}, 8):
+        delays = {jittered.should_retry(Outcome(503, headers=headers), 1).delay for _ in range(100)}
+        assert seconds <= min(delays) < max(delays) <= seconds * 1.5
+        assert len(delays) > 90
+
+
+def test_c2_the_cap_is_never_exceeded() -> None:
+    """B11, C2. Given a cap just above the server's value, waits lie between the two."""
+    capped = RetryStrategy(retry_after_jitter=1, retry_after_cap=1.25)
+    delays = {capped.should_retry(response(503, "1"), 1).delay for _ in range(100)}
+    assert 1 <= min(delays) < max(delays) == 1.25
+
+
+@pytest.mark.parametrize(
+    "line", [line.split("\t") for line in (VECTORS / "retry_after_jitter.tsv").read_text().splitlines()[1:]]
+)
+def test_c2_waits_lie_where_the_vectors_say(line: list[str]) -> None:
+    """C2. Each row of retry_after_jitter.tsv, with the jitter drawn 200 times."""
+    value, (jitter, cap, least, _, most) = line[0], map(float, line[1:])
+    decider = RetryStrategy(retry_after_jitter=jitter, retry_after_cap=cap)
+    delays = [decider.retry_after(response(503, value), 1) for _ in range(200)]
+    assert least * (1 - 1e-12) <= min(delays) <= max(delays) <= most * (1 + 1e-12)
+    assert (max(delays) > least) == (most > least)
 
 
 def test_b11_other_headers_may_carry_a_delay() -> None:
@@ -247,11 +297,11 @@ def test_as_many_headers_as_the_library_takes() -> None:
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
 def test_a_copy_is_a_strategy_with_the_same_settings(duplicate: Callable[[RetryStrategy], RetryStrategy]) -> None:
     """Also one of a strategy that is closed."""
-    original = RetryStrategy(3, 0.5, 0, 1, retry_after_cap=5, delay_headers={"x-wait-ms": 0.001})
+    original = RetryStrategy(3, 0.5, 0, 1, retry_after_cap=5, delay_headers={"x-wait-ms": 0.001}, retry_after_jitter=1)
     original.close()
     copied = duplicate(original)
     assert copied.should_retry(Outcome(503), 1).delay == 1
-    assert copied.should_retry(Outcome(503, headers={"X-Wait-Ms": "250"}), 1).delay == 0.25
+    assert 0.25 < copied.should_retry(Outcome(503, headers={"X-Wait-Ms": "250"}), 1).delay <= 0.5
     assert copied.should_retry(Outcome(503, headers={"Retry-After": "60"}), 1).delay == 5
     assert not copied.should_retry(Outcome(503), 3).retry
     assert not copied.should_retry(Outcome(cause=Cause.CONNECT), 2).retry

@@ -205,6 +205,7 @@ class RetryOptions(Structure):
         ("retry_unsafe_methods", c_int32),
         ("delay_headers", POINTER(DelayHeader)),
         ("delay_header_count", c_size_t),
+        ("retry_after_jitter", c_double),
     )
 
 

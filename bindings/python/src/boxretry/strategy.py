@@ -40,20 +40,24 @@ class RetryStrategy(HandleOwner):
         retry_after_over_cap: str = "clamp",
         retry_unsafe_methods: bool = True,
         delay_headers: Mapping[str, Real] | None = None,
+        retry_after_jitter: Real = 0.0,
     ) -> None:
-        """The documented defaults, and what goes beyond the source (B11, B12), which is off.
+        """The documented defaults, and what goes beyond the source (B11, B12, C2), which is off.
 
         max_attempts: 0 to 1000000: attempts that end in a response.
         retry_base_interval: seconds, 0 or more, finite.
         retry_randomization_factor: 0 to 1: a backoff is multiplied by 1 - factor to 1 + factor.
         max_retries_on_exception: 0 to 1000000: retries after network exceptions.
         backoff_cap: seconds; no backoff is longer, jitter included. 0: no cap.
-        retry_after_cap: seconds; how long a Retry-After is honoured. 0: no cap.
+        retry_after_cap: seconds; how long a Retry-After is honoured, jitter included. 0: no cap.
         retry_after_over_cap: what is done with a longer one: "clamp" waits for the cap, "stop" does not retry.
         retry_unsafe_methods: False: a POST, a PATCH or a request marked unsafe is retried only if the server cannot
             have acted on it; this needs the outcome's `request`.
         delay_headers: further response headers that count as Retry-After, each with the seconds that a value of 1
             stands for: `{"retry-after-ms": 0.001}`. At most 16. The first that is usable wins, over Retry-After too.
+
+        retry_after_jitter: 0 to 1: a Retry-After is multiplied by 1 to 1 + this, so that clients which were all given
+            the same number of seconds do not all come back in the same moment.
 
         Raises InvalidArgumentError.
         """
@@ -68,6 +72,7 @@ class RetryStrategy(HandleOwner):
             "retry_after_over_cap": retry_after_over_cap,
             "retry_unsafe_methods": retry_unsafe_methods,
             "delay_headers": delay_headers and dict(delay_headers),
+            "retry_after_jitter": retry_after_jitter,
         }
         options = new(_abi.RetryOptions, _abi.boxretry_retry_options_init)
         options.max_attempts = integer(max_attempts, "max_attempts")
@@ -86,6 +91,7 @@ class RetryStrategy(HandleOwner):
         ]
         options.delay_headers = (_abi.DelayHeader * len(units))(*units)
         options.delay_header_count = len(units)
+        options.retry_after_jitter = real(retry_after_jitter, "retry_after_jitter")
         self._handle = new_handle(_abi.boxretry_strategy_new, byref(options), free=_abi.boxretry_strategy_free)
 
     def __reduce__(self) -> Any:
