@@ -562,9 +562,10 @@ typedef struct boxretry_retry_options {
   const boxretry_delay_header *delay_headers; /* further headers that count as Retry-After. The first of them that is
                                                  usable wins, and over Retry-After too. NULL (default): none */
   size_t delay_header_count;                  /* at most 16 */
-  double
-      retry_after_jitter; /* 0 to 1; default 0. A Retry-After is multiplied by 1 to 1 + this: clients that were all given
-                                the same number of seconds do not all come back in the same moment (C2) */
+
+  /* 0 to 1; default 0. A Retry-After is multiplied by 1 to 1 + this, so that clients with the same one do not all come back
+     at once (C2) */
+  double retry_after_jitter;
 } boxretry_retry_options;
 
 #define BOXRETRY_RETRY_OPTIONS_INIT                                                                                    \

@@ -115,12 +115,19 @@ static void fuzz_loop_options(input *in) {
   value.clock = is_other_handle ? (const void *)strategy : clock;
   PUT_POINTER(&raw, &value, boxretry_loop_options, clock);
   bool has_clock = has_field(&raw, offsetof(boxretry_loop_options, clock) + sizeof(void *));
+  boxretry_budget *budget = NULL;
+  if (take_flag(in)) REQUIRE(boxretry_budget_new(1, 0, &budget) == BOXRETRY_OK, "a budget can be made");
+  bool is_other_budget = take_flag(in); /* a strategy where a budget should be */
+  value.budget = is_other_budget ? (boxretry_budget *)strategy : budget;
+  PUT_POINTER(&raw, &value, boxretry_loop_options, budget);
+  bool has_budget = has_field(&raw, offsetof(boxretry_loop_options, budget) + sizeof(void *));
   bool is_valid = value.deadline_ms >= 1 && is_in(value.max_total_attempts, 0, 1000000) && value.reserved == 0 &&
-                  !(is_other_handle && has_clock);
+                  !(is_other_handle && has_clock) && !(is_other_budget && has_budget);
 
   boxretry_error error = boxretry_retry_loop_new(strategy, (const void *)raw.block, &loop);
   bool is_ok = check_error(error, &raw, sizeof value, is_valid);
   REQUIRE((loop != NULL) == is_ok, "convention 2: nothing is written on failure");
+  boxretry_budget_free(budget);
   boxretry_clock_free(clock);
   boxretry_strategy_free(strategy);
   boxretry_retry_loop_free(loop);
