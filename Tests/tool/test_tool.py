@@ -13,7 +13,7 @@ import pytest
 from tool_program import PREFIX, TOOL, json_of, run_tool, text_of
 
 USAGE_ERROR = 2
-COMMANDS = ("delays", "explain", "fetch")
+COMMANDS = ("delays", "explain", "fetch", "simulate")
 
 
 def header_version() -> str:
@@ -29,7 +29,7 @@ def test_help_is_printed_on_stdout() -> None:
         assert f"\n  {command} " in text_of("--help")
         assert text_of(command, "--help").startswith(f"Usage: boxretry {command} ")
         assert text_of(command, "--help", "all").startswith(f"Usage: boxretry {command} ")
-        assert text_of(command, "--help") == text_of(command, "--max-attempts", "3", "-h")
+        assert text_of(command, "--help") == text_of(command, "--json", "-h")
 
 
 def test_help_is_a_command_too() -> None:

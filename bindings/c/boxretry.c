@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const tool_command *const commands[] = {&delays_command, &explain_command, &fetch_command};
+static const tool_command *const commands[] = {&delays_command, &explain_command, &fetch_command, &simulate_command};
 static const size_t command_count = sizeof commands / sizeof commands[0];
 
 static void print_message(const tool_command *command, const char *format, va_list arguments) {

@@ -9,7 +9,7 @@ _boxretry() {
   fi
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W 'delays explain fetch -h -V --help --version' -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W 'delays explain fetch simulate -h -V --help --version' -- "$word")
     return
   fi
   case ${COMP_WORDS[1]} in
@@ -87,6 +87,25 @@ _boxretry() {
         --unix-socket) return ;;
         -x|--proxy) return ;;
         --noproxy) return ;;
+      esac
+      ;;
+    simulate)
+      words='-h --clients --rate --closed --capacity --queue --latency --overflow --outage --retry-after --timeout --duration --policy --clients-per-budget --seed --json --svg --help'
+      case $before in
+        --clients) return ;;
+        --rate) return ;;
+        --capacity) return ;;
+        --queue) return ;;
+        --latency) return ;;
+        --overflow) values='503 503-retry-after 429 refused silent' ;;
+        --outage) return ;;
+        --retry-after) return ;;
+        --timeout) return ;;
+        --duration) return ;;
+        --policy) return ;;
+        --clients-per-budget) return ;;
+        --seed) return ;;
+        --svg) values=@file ;;
       esac
       ;;
   esac

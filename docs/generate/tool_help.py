@@ -89,8 +89,9 @@ class Tool:
 
     def _choices(self, command: str, option: str) -> list[str]:
         """The values of which an option takes one; empty if there are none such. Refusing one, the tool lists them."""
+        # The second option keeps a command that accepts the first one from running.
         refusal = subprocess.run(
-            [self._program, command, f"--{option}=?"], check=False, capture_output=True, text=True
+            [self._program, command, f"--{option}=?", "--no-such-option"], check=False, capture_output=True, text=True
         ).stderr
         listed = re.search(r"is none of: (.*) \(try ", refusal)
         return listed[1].split(", ") if listed else []

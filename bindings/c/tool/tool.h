@@ -28,6 +28,13 @@
  *              whether a file can be written
  *   request_data.c, form_data.c
  *              the body of a request, and the query of its URL
+ *   simulate.c boxretry simulate; simulate_options.c and simulate_policies.c: its options
+ *   simulate_run.c, simulate_server.c
+ *              the clients, and the server that they ask
+ *   simulate_events.c, simulate_random.c, simulate_measures.c
+ *              what will happen, chance, and what came of it
+ *   simulate_print.c, simulate_svg.c, simulate_progress.c
+ *              what it shows
  *   stream.c   pipes and the like, beside a loop that must not wait for them
  *
  * A new command is a new file with a tool_command, and a line in boxretry.c. The tool uses the public header alone.
@@ -66,6 +73,7 @@ typedef struct tool_command {
 extern const tool_command delays_command;
 extern const tool_command explain_command;
 extern const tool_command fetch_command;
+extern const tool_command simulate_command;
 
 /** Says on stderr, in one line, what is wrong with how the command was called. `command` NULL: none was found. */
 __attribute__((format(printf, 2, 3))) int usage_error(const tool_command *command, const char *format, ...);

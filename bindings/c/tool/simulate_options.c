@@ -1,0 +1,180 @@
+/* boxretry simulate: its options. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "options.h"
+#include "simulate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- Values of a form of their own --- */
+
+static bool is_decimal(const char *text, size_t length) {
+  return length > 0 && strspn(text, "0123456789.eE+-") >= length;
+}
+
+/* N or N/M. */
+static int read_rate(const tool_command *command, const tool_option *option, char *value) {
+  char buffer[QUOTED_SIZE], *end = NULL;
+  double rate = strtod(value, &end);
+  bool is_right = is_decimal(value, (size_t)(end - value));
+  if (is_right && *end == '/') {
+    const char *below = end + 1;
+    rate /= strtod(below, &end);
+    is_right = is_decimal(below, (size_t)(end - below));
+  }
+  if (!is_right || *end != '\0') {
+    return usage_error(command, "--rate: '%s' is not a number, nor two with a '/' between them", quoted(buffer, value));
+  }
+  *(double *)option->target.own.variable = rate;
+  return TOOL_GO_ON;
+}
+
+static int read_retry_after(const tool_command *command, const tool_option *option, char *value) {
+  char buffer[QUOTED_SIZE], *end = NULL;
+  double seconds = UNTIL_OUTAGE_END;
+  if (strcmp(value, "end") != 0) {
+    seconds = strtod(value, &end);
+    if (!is_decimal(value, (size_t)(end - value)) || *end != '\0' || seconds < 0) {
+      return usage_error(command, "--retry-after: '%s' is neither a number of seconds nor 'end'",
+                         quoted(buffer, value));
+    }
+  }
+  *(double *)option->target.own.variable = seconds;
+  return TOOL_GO_ON;
+}
+
+/* START,LENGTH[,KIND] */
+static int read_outage(const tool_command *command, const tool_option *option, char *value) {
+  sim_world *world = option->target.own.variable;
+  char buffer[QUOTED_SIZE], *end = NULL;
+  const double start = strtod(value, &end);
+  bool is_right = is_decimal(value, (size_t)(end - value)) && *end == ',';
+  if (is_right) {
+    const char *length = end + 1;
+    world->outage_length = strtod(length, &end);
+    is_right = is_decimal(length, (size_t)(end - length)) && (*end == '\0' || *end == ',');
+  }
+  if (!is_right) {
+    return usage_error(command, "--outage: '%s' is not START,LENGTH or START,LENGTH,KIND", quoted(buffer, value));
+  }
+  world->outage_start = start;
+  if (*end == '\0') return TOOL_GO_ON;
+  for (int32_t kind = 0; failure_names[kind]; kind++) {
+    if (strcmp(end + 1, failure_names[kind]) != 0) continue;
+    world->outage_kind = kind;
+    return TOOL_GO_ON;
+  }
+  return usage_error(command, "--outage: '%s' is not a kind of failure", quoted(buffer, end + 1));
+}
+
+static int add_policy(const tool_command *command, const tool_option *option, char *value) {
+  sim_query *query = option->target.own.variable;
+  if (query->policy_count == SIM_MAX_POLICIES) {
+    return usage_error(command, "--policy: at most %d policies can be compared", SIM_MAX_POLICIES);
+  }
+  sim_policy *policy = &query->policies[query->policy_count];
+  const int exit_code = sim_parse_policy(value, policy);
+  if (exit_code != TOOL_GO_ON) return exit_code;
+  for (int32_t i = 0; i < query->policy_count; i++) {
+    if (strcmp(query->policies[i].name, policy->name) == 0) {
+      return usage_error(command, "--policy: there are two called '%s'", policy->name);
+    }
+  }
+  query->policy_count++;
+  return TOOL_GO_ON;
+}
+
+/* --- What is asked for: checked, and what the user has left open is filled in. --- */
+
+static const double not_given = -1999999999;
+
+static int check(bool is_right, const char *what) {
+  return is_right ? TOOL_GO_ON : usage_error(&simulate_command, "%s", what);
+}
+
+static int complete(sim_query *query) {
+  enum { MOST_CLIENTS = 100000000, MOST_QUEUE = 1000000000 };
+  sim_world *world = &query->world;
+  const double longest = 1e6, most = 1e9;
+  int exit_code =
+      check(world->clients >= 1 && world->clients <= MOST_CLIENTS, "--clients: must be from 1 to 100000000");
+  if (exit_code != TOOL_GO_ON) return exit_code;
+  if (world->rate == not_given) world->rate = 1.0 / 60;
+  const double load = world->rate * world->clients;
+  if (world->capacity == not_given) world->capacity = 1.5 * load;
+  if (world->queue < 0) world->queue = world->capacity < MOST_QUEUE ? (int32_t)ceil(world->capacity) : MOST_QUEUE;
+  if (world->duration == not_given) world->duration = sim_outage_end(world) + 120;
+  const struct {
+    bool is_right;
+    const char *what;
+  } checks[] = {
+      {world->rate > 0 && load <= most, "--rate: must be above 0, and at most 1e9 for all clients together"},
+      {world->clients_per_budget >= 1, "--clients-per-budget: must be 1 or more"},
+      {world->capacity > 0 && world->capacity <= most, "--capacity: must be above 0, and at most 1e9"},
+      {world->latency >= 0 && world->latency <= longest, "--latency: must be from 0 to 1e6 seconds"},
+      {world->timeout > 0 && world->timeout <= longest, "--timeout: must be above 0, and at most 1e6 seconds"},
+      {world->retry_after == UNTIL_OUTAGE_END || (world->retry_after >= 0 && world->retry_after <= longest),
+       "--retry-after: must be from 0 to 1e6 seconds, or end"},
+      {world->outage_start >= 0 && world->outage_start <= longest, "--outage: START must be from 0 to 1e6 seconds"},
+      {world->outage_length >= 0 && world->outage_length <= longest, "--outage: LENGTH must be from 0 to 1e6 seconds"},
+      {world->duration >= 1 && world->duration <= 3 * longest, "--duration: must be from 1 to 3e6 seconds"},
+      {world->duration >= sim_outage_end(world) + 1,
+       "--duration: must be at least 1 second more than the outage's end"},
+  };
+  for (size_t i = 0; exit_code == TOOL_GO_ON && i < sizeof checks / sizeof checks[0]; i++)
+    exit_code = check(checks[i].is_right, checks[i].what);
+  if (query->policy_count == 0) {
+    for (; sim_ready_made_names[query->policy_count]; query->policy_count++)
+      sim_ready_made(sim_ready_made_names[query->policy_count], &query->policies[query->policy_count]);
+  }
+  return exit_code;
+}
+
+int sim_read_options(sim_query *query, int argc, char **argv) {
+  *query = (sim_query){.world = {
+                           .clients = 10000,
+                           .rate = not_given,
+                           .clients_per_budget = 1,
+                           .timeout = 10,
+                           .capacity = not_given,
+                           .queue = -1,
+                           .latency = 0.05,
+                           .outage_start = 30,
+                           .outage_length = 60,
+                           .retry_after = 10,
+                           .duration = not_given,
+                           .seed = 1,
+                       }};
+  sim_world *world = &query->world;
+  const tool_option table[] = {
+      INTEGER("clients", &world->clients, "how many clients there are (default 10000)"),
+      OWN("rate", "R", read_rate, &world->rate, "requests a second of each client, also as a fraction (default 1/60)"),
+      FLAG(0, "closed", &world->is_closed,
+           "each client waits for the end of its call before it thinks about the next one, instead of sending at any "
+           "time (Poisson)"),
+      REAL("capacity", "R", &world->capacity,
+           "requests a second that the server can serve (default 1.5 times what the clients send when all is well)"),
+      INTEGER("queue", &world->queue, "requests that can wait at the server (default: what it serves in a second)"),
+      REAL("latency", "S", &world->latency, "seconds that an answer takes, beside waiting and service (default 0.05)"),
+      CHOICE("overflow", "KIND", &world->overflow, failure_names,
+             "what the server answers when its queue is full (default 503)"),
+      OWN("outage", "OUTAGE", read_outage, world,
+          "START,LENGTH,KIND: when the outage begins, how many seconds it lasts, and how requests fail in it "
+          "(default 30,60,503)"),
+      OWN("retry-after", "S", read_retry_after, &world->retry_after,
+          "the value of Retry-After, in 503-retry-after and 429 (default 10); end: the seconds until the outage's end"),
+      REAL("timeout", "S", &world->timeout, "seconds that a client waits for an answer (default 10)"),
+      REAL("duration", "S", &world->duration, "seconds that are simulated (default: 120 after the outage's end)"),
+      OWN("policy", "POLICY", add_policy, query,
+          "NAME, or NAME:OPTION=VALUE,... as below; may be given again (default: all that are ready-made)"),
+      INTEGER("clients-per-budget", &world->clients_per_budget,
+              "how many clients share a retry budget, where a policy has one (default 1)"),
+      INTEGER("seed", &world->seed, "the same seed gives the same run (default 1)"),
+      FLAG(0, "json", &query->as_json, "print one line of JSON"),
+      TEXT(0, "svg", "FILE", &query->svg_path, "write a picture of the load over time"),
+  };
+  const int exit_code = read_options(&simulate_command, table, sizeof table / sizeof table[0], argc, argv);
+  return exit_code == TOOL_GO_ON ? complete(query) : exit_code;
+}
