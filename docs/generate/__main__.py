@@ -14,13 +14,14 @@ import completions
 import decision_flow
 import header_text
 import manual_pages
+import outages
 import terminal_picture
 from tool_help import Tool
 
 ROOT = Path(__file__).resolve().parents[2]
 PREFIX = Path(os.environ.get("BOXRETRY_PREFIX") or ROOT / "build/prefix").resolve()
 
-_MADE = ("man/*", "completions/*", "decision-flow.*", "fetch.svg")
+_MADE = ("man/*", "completions/*", "decision-flow.*", "fetch.svg", "outages.md", "outages-*.svg")
 
 
 def made() -> dict[Path, str]:
@@ -35,6 +36,9 @@ def made() -> dict[Path, str]:
     drawn = ROOT / "docs/decision-flow.svg"
     is_drawn = drawn.exists() and decision_flow.mark(flow) in drawn.read_text()
     files[Path("docs/decision-flow.svg")] = drawn.read_text() if is_drawn else decision_flow.svg(flow)
+    page, pictures = outages.made(PREFIX / "bin/boxretry", (ROOT / "docs/outages.md").read_text())
+    files[Path("docs/outages.md")] = page
+    files |= {Path("docs", name): text for name, text in pictures.items()}
     files[Path("docs/fetch.svg")] = terminal_picture.svg(PREFIX / "bin/boxretry")
     return files
 
