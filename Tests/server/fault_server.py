@@ -98,6 +98,11 @@ class FaultServer:
         """Ends the connections whose last request has this id; they have ended when this returns."""
         return int(self.control("hangup", id=id, how=how)["connections"])
 
+    def say(self, id: str, text: str) -> int:
+        """Writes a text, of Latin-1, to the connections whose last request has this id; the kernel has it when this
+        returns."""
+        return int(self.control("say", id=id, text=text)["connections"])
+
     def open(self, kind: str, **parameters: Value) -> int:
         """The number of a new port."""
         return int(self.control("open", kind=kind, **parameters)["port"])

@@ -182,6 +182,17 @@ def test_an_idle_connection_is_ended_at_the_moment_asked_for(server: FaultServer
     assert server.hang_up(mine, how) == 0
 
 
+@pytest.mark.parametrize("kind", ["http", "https"])
+def test_an_idle_connection_says_something_at_the_moment_asked_for(server: FaultServer, kind: str) -> None:
+    mine, others = server.new_id(), server.new_id()
+    with Wire(server.ports[kind], ca=server.ca if kind == "https" else "") as wire, Wire(server.ports["http"]) as other:
+        wire.get(server.target("/seq/200", id=mine))
+        other.get(server.target("/seq/200", id=others))
+        assert server.say(mine, "un\xe9 \r\n") == 1
+        assert wire.read(6) == b"un\xe9 \r\n"
+        assert wire.get("/seq/200").status == other.get("/seq/200").status == 200
+
+
 def test_a_hang_up_also_ends_a_stall(server: FaultServer) -> None:
     mine = server.new_id()
     with Wire(server.ports["http"]) as wire:

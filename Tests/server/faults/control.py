@@ -67,6 +67,11 @@ async def hangup(server: Server, id: str, how: str = "close") -> Any:
     return {"connections": server.hang_up(id, how)}
 
 
+async def say(server: Server, id: str, text: str) -> Any:
+    """Writes this text to the connections whose last request has this id, now, as it is."""
+    return {"connections": await server.say(id, text.encode("latin-1"))}
+
+
 async def open(server: Server, kind: str, port: str = "0", rcvbuf: str | None = None, settings: str = "") -> Any:
     """Opens another port: of this kind, or, with a list of kinds, of each kind for one connection."""
     receive_buffer = None if rcvbuf is None else parse_count(rcvbuf)
@@ -89,7 +94,7 @@ async def ports(server: Server) -> Any:
 
 
 COMMANDS: dict[str, Callable[..., Awaitable[Any]]] = {
-    command.__name__: command for command in (seen, connections, totals, reset, hangup, open, shut, ports)
+    command.__name__: command for command in (seen, connections, totals, reset, hangup, say, open, shut, ports)
 }
 
 

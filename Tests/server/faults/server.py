@@ -109,6 +109,17 @@ class Server:
                 ended += 1
         return ended
 
+    async def say(self, identity: str, data: bytes) -> int:
+        """Writes to the open connections whose last request has this id."""
+        connections = [
+            connection
+            for connection in self._watch.connections()
+            if connection.seen.last_id == identity and not connection.seen.control
+        ]
+        for connection in connections:
+            await connection.send(data)
+        return len(connections)
+
     def open_port(
         self,
         kinds: list[str],
