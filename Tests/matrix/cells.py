@@ -106,6 +106,8 @@ def _here(cells: list[Cell], plans: list[Plan], server: FaultServer) -> list[End
             assert sender.get(cell.plan(server).url).status == 200
         if cell.fault.hang_up:
             assert server.hang_up(cell.id, cell.fault.hang_up) == 1
+        if cell.fault.says:
+            assert server.say(cell.id, cell.fault.says) == 1
     for sender in senders:
         sender.start()
     ends = [sender.end() for sender in senders]

@@ -47,6 +47,8 @@ class Fault:
     is_reused: bool = False
     #: How that connection ends meanwhile.
     hang_up: str = ""
+    #: What the server writes on that connection meanwhile.
+    says: str = ""
     #: Where access tokens come from: "": nowhere; "fresh": a new one each time; "fixed"; "january": as "fresh", with
     #: that preset.
     tokens: str = ""

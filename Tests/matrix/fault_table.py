@@ -90,6 +90,18 @@ def _broken_answers(version: Version) -> list[Fault]:
         ),
         _exception("garbage for a status", "protocol", "garbage"),
         *(
+            []
+            if is_2
+            else [
+                _exception(
+                    "claims another version than it speaks",
+                    "protocol",
+                    "599",
+                    parameters={"599.status_line": "HTTP/2 200 OK"},
+                )
+            ]
+        ),
+        *(
             Fault(
                 name,
                 right.too_large(),
@@ -173,18 +185,27 @@ def _slowness(version: Version) -> list[Fault]:
     ]
 
 
-def _connections() -> list[Fault]:
+def _connections(version: Version) -> list[Fault]:
     """What was kept alive."""
+    is_2 = version is Version.HTTP_2
     return [
         *(
             Fault(
                 f"kept-alive connection {ended} meanwhile",
-                right.dead_before_use(),
+                right.dead_before_use() if is_2 else right.well(),
                 item="200",
                 is_reused=True,
                 hang_up=how,
             )
             for how, ended in (("close", "closed"), ("cut", "cut off"), ("reset", "reset"))
+        ),
+        *(
+            Fault(f"{what} on a kept-alive connection", right.well(), item="200", is_reused=True, says=text)
+            for what, text in (
+                ("an answer that nobody asked for", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nnot yours"),
+                # In HTTP/2 it is the beginning of a frame, and its rest may still come.
+                *([] if is_2 else [("an empty line", "\r\n")]),
+            )
         ),
         *(
             Fault(
@@ -312,7 +333,7 @@ def _table(version: Version) -> list[Fault]:
         *_broken_answers(version),
         *_broken_contents(version),
         *_slowness(version),
-        *_connections(),
+        *_connections(version),
         *(_streams() if version is Version.HTTP_2 else []),
         *_redirects(version),
         *_statuses(),
