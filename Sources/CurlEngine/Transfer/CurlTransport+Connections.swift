@@ -24,6 +24,9 @@ enum ConnectionProtocol {
 enum ConnectionProblem {
     /// It carries another request, and does not speak HTTP/2 (W1).
     case busy
+    /// No transfer was seen to open it, so what it carries is unknown. (libcurl 7.88 offers only connections that are
+    /// ready; another version may offer one that is still being made.)
+    case unidentified
     /// The peer has closed it, or has sent bytes that answer no request (W3).
     case stale
 }
@@ -84,11 +87,11 @@ extension CurlTransport {
         }
         if connection.has_unread_tls { return .stale }
         guard let descriptor = connections.descriptor(of: connection.key) else {
-            guard settings.unixSocket != nil else { return .busy }
+            guard settings.unixSocket != nil else { return .unidentified }
             return areIdleSocketsQuiet ? nil : .stale
         }
         let index = Int(descriptor)
-        guard sockets.indices.contains(index) else { return .busy }
+        guard sockets.indices.contains(index) else { return .unidentified }
         if let other = sockets[index].exchange, other !== transfer { return .busy }
         guard shim_socket_is_quiet(descriptor) else { return .stale }
         occupy(index, transfer)
