@@ -6,9 +6,10 @@
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE = 2 /* milliseconds for another request on a connection */ };
+enum { PATIENCE = 2 /* milliseconds for another request on a connection */, HEARD = 8192 };
 
 static int listeners[2];
 static int port;
@@ -36,6 +37,31 @@ void peer_play(const uint8_t *bytes, size_t size, bool keeps) {
   pthread_mutex_unlock(&lock);
 }
 
+/* --- Whose answer it is --- */
+
+enum { OWN_LENGTH = sizeof PEER_OWN - 1, SECRET_LENGTH = OWN_LENGTH - 1 };
+
+/* What no input knows. */
+static char secret[SECRET_LENGTH + 1];
+
+static void name_request(char *part, size_t length, const char *heard) {
+  const char *path = strstr(heard, PEER_OWN_PATH);
+  if (!path || !path[sizeof PEER_OWN_PATH - 1]) return;
+  for (size_t i = 0; i + OWN_LENGTH <= length; i++) {
+    if (memcmp(part + i, PEER_OWN, OWN_LENGTH) != 0) continue;
+    memcpy(part + i, secret, SECRET_LENGTH);
+    part[i + SECRET_LENGTH] = path[sizeof PEER_OWN_PATH - 1];
+  }
+}
+
+bool peer_names_another(const char *bytes, size_t length, int digit) {
+  for (size_t i = 0; i + OWN_LENGTH <= length; i++)
+    if (memcmp(bytes + i, secret, SECRET_LENGTH) == 0 && bytes[i + SECRET_LENGTH] != '0' + digit) return true;
+  return false;
+}
+
+/* --- What it says --- */
+
 /* Takes the next part: a copy, since the input goes when the target returns. */
 static char *next_part(size_t *length, bool *keeps) {
   pthread_mutex_lock(&lock);
@@ -60,13 +86,13 @@ static char *next_part(size_t *length, bool *keeps) {
 }
 
 /* The head of a request has come, or the beginning of HTTP/2. False: nothing more comes. */
-static bool hear(int connection, int timeout) {
-  char text[8192];
+static bool hear(int connection, int timeout, char text[HEARD]) {
   size_t length = 0;
-  while (length < sizeof text - 1) {
+  text[0] = '\0';
+  while (length < HEARD - 1) {
     struct pollfd readable = {connection, POLLIN, 0};
     if (poll(&readable, 1, timeout) <= 0) return false;
-    const ssize_t count = recv(connection, text + length, sizeof text - 1 - length, 0);
+    const ssize_t count = recv(connection, text + length, HEARD - 1 - length, 0);
     if (count <= 0) return false;
     length += (size_t)count;
     text[length] = '\0';
@@ -89,9 +115,11 @@ static void end_previous(int connection) {
 
 static void talk(int connection) {
   bool keeps = true;
-  for (int timeout = 1000; keeps && hear(connection, timeout); timeout = PATIENCE) {
+  char heard[HEARD];
+  for (int timeout = 1000; keeps && hear(connection, timeout, heard); timeout = PATIENCE) {
     size_t length;
     char *part = next_part(&length, &keeps);
+    name_request(part, length, heard);
     if (send(connection, part, length, MSG_NOSIGNAL) != (ssize_t)length) keeps = false;
     free(part);
   }
@@ -124,6 +152,8 @@ void peer_start(void) {
   pthread_t thread;
   if (is_started) return;
   is_started = true;
+  snprintf(secret, sizeof secret, "%08lx%07lx", (unsigned long)time(NULL) & 0xffffffff,
+           (unsigned long)getpid() & 0xfffffff);
   snprintf(path, sizeof path, "/tmp/boxretry-peer-%ld", (long)getpid());
   memcpy(local.sun_path, path, strlen(path) + 1);
   listeners[0] = socket(AF_UNIX, SOCK_STREAM, 0);

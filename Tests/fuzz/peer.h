@@ -9,6 +9,14 @@
 /* Between what is said to one request and to the next. */
 #define PEER_SEPARATOR "\n\0\n\0"
 
+/* In a part, this becomes a text that names the request that was heard before it: the same bytes each time for one request to
+ * PEER_OWN_PATH and a digit, and unlike all that an input can say. It is as long. */
+#define PEER_OWN "<who asked this>"
+#define PEER_OWN_PATH "/own/"
+
+/* Whether some bytes name another request than that with this digit. */
+bool peer_names_another(const char *bytes, size_t length, int digit);
+
 /* Starts to listen, once: at a socket in the file system, and at a port of 127.0.0.1. */
 void peer_start(void);
 

@@ -1,6 +1,7 @@
 /*
  * A server that says whatever it likes: response, redirects, the rest of a download, the answers of a token endpoint, in
- * HTTP/1 and as frames of HTTP/2. Each call must end, with what the caller can rely on.
+ * HTTP/1 and as frames of HTTP/2, to one request or to several at once. Each call must end, with what the caller can rely
+ * on, and with nothing that was said to another.
  *
  * The first two bytes of the input say what is asked for; the rest is what the server says, in parts (peer.h).
  */
@@ -10,6 +11,7 @@
 #include "peer.h"
 
 enum { BODY_LIMIT = 1 << 16, ERROR_BODY_LIMIT = 1 << 10, HEADER_LINES = 40, HEADER_BYTES = 4096, REDIRECTS = 4 };
+enum { CROWD = 4 };
 enum { PLAIN, WITHOUT_CONTENT, WITH_BODY, WITH_FORM };
 enum { TO_MEMORY, TO_CALLBACK, TO_FILE, TO_RESUMED_FILE, DESTINATIONS };
 
@@ -188,6 +190,43 @@ static void call(uint8_t what, uint8_t how) {
   check(response, destination, kind == WITHOUT_CONTENT);
 }
 
+/* --- Several at once --- */
+
+/* W1, W3. Each request gets nothing that the server has said to another one. */
+static void call_at_once(uint8_t how) {
+  boxretry_call *calls[CROWD];
+  for (int i = 0; i < CROWD; i++) {
+    static const char body[] = "of one of several requests";
+    boxretry_request request = BOXRETRY_REQUEST_INIT;
+    char url[64];
+    snprintf(url, sizeof url, "http://127.0.0.1" PEER_OWN_PATH "%d", i);
+    request.url = url;
+    request.deadline_ms = 8000;
+    request.max_redirects = BOXRETRY_NO_REDIRECTS; /* one may lead to another request's path */
+    request.http_version = how >> i & 1 ? BOXRETRY_HTTP_1_1 : BOXRETRY_HTTP_2;
+    if (how >> (i + 4) & 1) {
+      request.method = "POST";
+      request.body = body;
+      request.body_length = sizeof body - 1;
+    }
+    REQUIRE(boxretry_client_submit(client, &request, &calls[i]) == BOXRETRY_OK, "the request is valid");
+  }
+  for (int i = 0; i < CROWD; i++) {
+    size_t length;
+    REQUIRE(boxretry_call_wait(calls[i], BOXRETRY_NO_TIMEOUT) == BOXRETRY_OK, "each call comes to an end");
+    boxretry_response *response = boxretry_call_take_response(calls[i]);
+    const char *body = boxretry_response_body(response, &length);
+    REQUIRE(!peer_names_another(body, length, i), "W1: an answer belongs to its request");
+    for (size_t line = 0; line < boxretry_response_header_count(response); line++) {
+      boxretry_header header;
+      REQUIRE(boxretry_response_header_at(response, line, &header) == BOXRETRY_OK, "each line can be had");
+      REQUIRE(!peer_names_another(header.value, strlen(header.value), i), "W1: and so do its headers");
+    }
+    check(response, TO_MEMORY, false);
+    boxretry_call_free(calls[i]);
+  }
+}
+
 /* --- The token endpoint --- */
 
 static void on_refresh_token(void *context, const char *token) {
@@ -235,6 +274,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   peer_play(in.data, in.size, what & 1);
   if ((what & 0xE) == 0xE) {
     get_token();
+  } else if ((what & 0xE) == 0xC) {
+    call_at_once(how);
   } else {
     call(what, how);
   }
