@@ -35,6 +35,10 @@ static unsigned flaky_requests, cut_requests;
 #define REJECTED "HTTP/1.1 401 Unauthorized\r\nContent-Length: 24\r\n\r\n{\"code\":\"token_expired\"}"
 #define MOVED "HTTP/1.1 307 Temporary Redirect\r\nLocation: /\r\nContent-Length: 0\r\n\r\n"
 #define SEE_OTHER "HTTP/1.1 303 See Other\r\nLocation: #part\r\nContent-Length: 0\r\n\r\n"
+#define CODED "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 26\r\n\r\n"
+#define CODED_HELLO                                                                                                    \
+  "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xcb\x48\xcd"                                                               \
+  "\xc9\xc9\xe7\x02\x00\x20\x30\x3a\x36\x06\x00\x00\x00" /* "hello\n", by gzip */
 #define CUT "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 12\r\n\r\nhello\n"
 #define BUSY "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Length: 5\r\n\r\nbusy\n"
 
@@ -74,6 +78,11 @@ static bool answer_large(int descriptor) {
   return send_all(descriptor, head, (size_t)length) && send_all(descriptor, body, sizeof body);
 }
 
+static bool answer_coded(int descriptor) {
+  static const char response[] = CODED CODED_HELLO;
+  return send_all(descriptor, response, sizeof response - 1);
+}
+
 /* Answers the request that stands at the beginning of the text. False: the connection is to end. */
 static bool answer(int descriptor, const connection *peer) {
   const char *response = "HTTP/1.1 200 OK\r\n" HELLO;
@@ -81,6 +90,7 @@ static bool answer(int descriptor, const connection *peer) {
   if (asks_for(peer, "/broken")) return false;
   if (asks_for(peer, "/anew")) flaky_requests = cut_requests = 0;
   if (asks_for(peer, "/large")) return answer_large(descriptor);
+  if (asks_for(peer, "/coded")) return answer_coded(descriptor);
   if (asks_for(peer, "/token")) response = TOKEN;
   if (asks_for(peer, "/missing")) response = MISSING;
   if (asks_for(peer, "/rejected")) response = REJECTED;

@@ -16,8 +16,8 @@
 
 enum what_body { NO_BODY, HELLO, LARGE };
 
-static char hello[64], flaky[64], cut[64], moved[64], token_url[64], rejected[64], other[64], large[64], with_user[64],
-    anew[64];
+static char hello[64], flaky[64], cut[64], moved[64], token_url[64], rejected[64], other[64], large[64], coded[64],
+    with_user[64], anew[64];
 static atomic_bool has_failed;
 
 int scenes_have_failed(void) {
@@ -38,6 +38,7 @@ void scenes_begin(const char *server) {
   write_url(other, server, "/other");
   write_url(anew, server, "/anew");
   write_url(large, server, "/large");
+  write_url(coded, server, "/coded");
   snprintf(with_user, sizeof with_user, "http://me:hidden@%s/", server + strlen("http://"));
   FILE *file = fopen("part", "w");
   REQUIRE(file && fputs("of a file", file) >= 0 && fclose(file) == 0);
@@ -74,7 +75,10 @@ static void check(boxretry_response *response, enum what_body expected, boxretry
     const void *body = boxretry_response_body(response, &length);
     const char *value = boxretry_response_header(response, "Content-Length");
     REQUIRE(boxretry_response_status(response) == 200);
-    REQUIRE(value && strtol(value, NULL, 10) == (expected == LARGE ? SERVER_LARGE : 6)); /* no header has been lost */
+    const long bytes = boxretry_response_header(response, "Content-Encoding") ? 26
+                       : expected == LARGE                                    ? SERVER_LARGE
+                                                                              : 6;
+    REQUIRE(value && strtol(value, NULL, 10) == bytes); /* no header has been lost */
     REQUIRE(is_body(expected, body, length));
   }
   boxretry_response_free(response);
@@ -172,6 +176,15 @@ static void stop(void *context, const boxretry_outcome *outcome, int32_t attempt
   (void)context;
   (void)attempt_number;
   *action = outcome->status == 200 ? BOXRETRY_ACTION_STOP : BOXRETRY_ACTION_RETRY;
+}
+
+static void a_compressed_response(void) {
+  boxretry_request request = BOXRETRY_REQUEST_INIT;
+  boxretry_client *client = plain_client();
+  request.url = coded;
+  request.compression = BOXRETRY_SWITCH_ON;
+  perform(client, &request, HELLO, BOXRETRY_OK);
+  boxretry_client_free(client);
 }
 
 static void a_custom_strategy(void) {
@@ -445,6 +458,7 @@ static void a_manual_clock(void) {
 const scene scenes[] = {
     {"gets and posts", gets_and_posts},
     {"a hook", a_hook},
+    {"a compressed response", a_compressed_response},
     {"a custom strategy", a_custom_strategy},
     {"submits", submits},
     {"a cancel switch", a_cancel_switch},
