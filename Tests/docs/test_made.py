@@ -50,6 +50,12 @@ def test_a_manual_page_is_shown_without_a_warning(page: Path) -> None:
     assert "SYNOPSIS" in re.sub(".\b", "", text)  # Bold is a letter twice at one place.
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs/man").iterdir()), ids=lambda page: page.name)
+def test_a_manual_page_is_of_the_version_of_the_header(page: Path) -> None:
+    version = re.findall(r'^#define BOXRETRY_VERSION "(.*)"$', (ROOT / "include/boxretry.h").read_text(), re.MULTILINE)
+    assert f'"libboxretry {version[0]}"' in page.read_text().split("\n")[1]
+
+
 def test_the_manual_of_the_library_has_every_function() -> None:
     text = (ROOT / "docs/man/libboxretry.3").read_text()
     assert FUNCTIONS

@@ -58,7 +58,7 @@ class Tool:
         self.main = self._read("", main_help)
         names = re.findall(r"^  (\w+)  +\S.*$", main_help.split("Commands:\n")[1].split("\n\n")[0], re.MULTILINE)
         self.commands = [self._read(name, self._output(name, "--help", "all")) for name in names]
-        self.version = self._output("--version").split()[-1].rstrip(")")
+        self.version = self._output("--version").split("library ")[1].split(",")[0]
 
     def _output(self, *arguments: str) -> str:
         return subprocess.run([self._program, *arguments], check=True, capture_output=True, text=True).stdout
