@@ -213,7 +213,9 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
     SET(CURLOPT_USERAGENT, settings->user_agent);
     if (settings->ca_file || settings->ca_path) { /* both, or libcurl adds its built-in default for the other one */
       SET(CURLOPT_CAINFO, settings->ca_file);
-      SET(CURLOPT_CAPATH, settings->ca_path);
+      /* From 8.17 on, libcurl adds its built-in directory all the same, unless it is given one: this one has no files. */
+      const bool needs_path = !settings->ca_path && shim_curl_version >= 0x081100;
+      SET(CURLOPT_CAPATH, needs_path ? "/dev/null" : settings->ca_path);
     }
     if (settings->proxy) SET(CURLOPT_PROXY, settings->proxy);
     if (!settings->proxy && settings->environment_has_none) {

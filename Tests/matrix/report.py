@@ -26,7 +26,7 @@ have no jitter, and no more than 50 ms of a Retry-After is waited for. Where mor
 is is a matter of time."""
 
 
-MADE_WITH = "Made with libcurl {}. Cells that differ with other versions: [libcurl-versions.md](libcurl-versions.md)."
+MADE_WITH = "Made with libcurl {}."
 
 
 class Report:
