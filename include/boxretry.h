@@ -978,23 +978,31 @@ typedef struct boxretry_token_options {
       *policy;           /* of failures that are marked retryable (T5); NULL (default): the defaults */
   double refresh_leeway; /* seconds, 0 or more, finite; default 60. A token is used while more than this remains of
                                   its life (T2); a new one must live longer than this, and longer than 60 (T6) */
-  int64_t provider_timeout_ms; /* of one provider call; 1 or more; default 60000. Passing it is a retryable failure */
+  int64_t provider_timeout_ms; /* of one provider call; 1 or more; default BOXRETRY_NO_TIMEOUT. Passing it is a
+                                  retryable failure */
   int64_t fetch_timeout_ms;    /* of all calls and waits for one token; 1 or more; default: none */
   double
       refresh_ahead_window; /* seconds, 0 or more, finite; 0 (default): off. So long before the leeway, at most half the
                                   token's life, the token is renewed while callers still get the old one: by the first one
                                   who asks after a random moment (T11) */
-  int32_t
-      serve_stale;  /* flag, default 0: a token that is still valid, though within the leeway, is given when a refresh
-                          has failed (T11) */
-  int32_t reserved; /* 0 */
+  int32_t serve_stale; /* flag, default 0: a token that is still valid, though within the leeway, is given at once while
+                          a refresh runs behind it, and after one has failed; the next refresh then comes after the
+                          policy's next delay (T11) */
+  int32_t reserved;    /* 0 */
   const boxretry_clock
       *clock; /* NULL (default): the system's. Retained. It rules the lives of tokens, the waits between
                                   calls and their timeouts; how long somebody waits for a token is real time */
+  const char
+      *initial_token; /* a token that is known already, used before the first fetch: 1 to 16384 bytes, each in 0x21
+                                to 0x7E; copied. NULL (default): none (T12) */
+  double initial_expires_in; /* seconds that remain of its life; above 0 and finite. Ignored without initial_token */
 } boxretry_token_options;
 
 #define BOXRETRY_TOKEN_OPTIONS_INIT                                                                                    \
-  { sizeof(boxretry_token_options), NULL, NULL, NULL, NULL, 60.0, 60000, BOXRETRY_NO_TIMEOUT, 0.0, 0, 0, NULL }
+  {                                                                                                                    \
+    sizeof(boxretry_token_options), NULL, NULL, NULL, NULL, 60.0, BOXRETRY_NO_TIMEOUT, BOXRETRY_NO_TIMEOUT, 0.0, 0, 0, \
+        NULL, NULL, 0.0                                                                                                \
+  }
 
 /** Does what BOXRETRY_TOKEN_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
 boxretry_error boxretry_token_options_init(boxretry_token_options *options, size_t struct_size);
@@ -1064,14 +1072,19 @@ typedef struct boxretry_token_endpoint_options {
   int32_t reserved;       /* 0 */
   int32_t tls_verify; /* BOXRETRY_SWITCH_…; OFF: accept any certificate, so that anyone on the way can read the secrets
                              of the form. Default: ON */
-  int32_t reserved_2;  /* 0 */
-  const char *ca_path; /* NULL: none */
+  int32_t reserved_2;        /* 0 */
+  const char *ca_path;       /* NULL: none */
+  double default_expires_in; /* seconds that a token lives whose answer has neither expires_in nor expiresIn; 0 or more,
+                                finite. 0 (default): such an answer is an error that says so */
+  const char *initial_token; /* as that of boxretry_token_options */
+  double initial_expires_in;
 } boxretry_token_endpoint_options;
 
 #define BOXRETRY_TOKEN_ENDPOINT_OPTIONS_INIT                                                                           \
   {                                                                                                                    \
     sizeof(boxretry_token_endpoint_options), NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, 60.0, 10000,        \
-        BOXRETRY_NO_TIMEOUT, 0.0, 0, 0, NULL, NULL, NULL, NULL, NULL, BOXRETRY_PROXY_ENVIRONMENT, 0, 0, 0, NULL        \
+        BOXRETRY_NO_TIMEOUT, 0.0, 0, 0, NULL, NULL, NULL, NULL, NULL, BOXRETRY_PROXY_ENVIRONMENT, 0, 0, 0, NULL, 0.0,  \
+        NULL, 0.0                                                                                                      \
   }
 
 /** Does what BOXRETRY_TOKEN_ENDPOINT_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
@@ -1087,10 +1100,11 @@ boxretry_error boxretry_token_source_new_endpoint(const boxretry_token_endpoint_
 
 /**
  * Gets the token; waits until there is one, if need be. `timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT; 0 only looks, but
- * makes the source fetch one. `cancel`: a switch that ends the wait; NULL: none. Neither ends the fetch, which goes on for
+ * makes the source fetch one, and is allowed in any callback but this source's provider. `cancel`: a switch that ends the wait; NULL: none. Neither ends the fetch, which goes on for
  * others and for later (T9).
  *
- * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, WAIT_TIMEOUT, CANCELLED, CLOSED (the source was freed meanwhile),
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, WAIT_TIMEOUT, CANCELLED (by the switch, or by the provider, as the detail
+ * says), CLOSED (the source was freed meanwhile),
  * IN_CALLBACK, FORKED; and what the provider has brought about (T6): INVALID_CLIENT_TOKEN, INVALID_CLIENT_TOKEN_EXPIRATION,
  * CLIENT_TOKEN_PROVIDER_FAILED (the detail says how, after how many calls, and the provider's own words if it was not
  * retryable). Free the token with boxretry_token_free(). Any thread.
@@ -1173,7 +1187,8 @@ boxretry_error boxretry_token_request_succeed(boxretry_token_request *request, c
 boxretry_error boxretry_token_request_fail(boxretry_token_request *request, const char *message, int retryable);
 
 /**
- * Answers a request: the provider was cancelled. As a failure that is not retryable (T4).
+ * Answers a request: the provider was cancelled. Ends the fetch; those who wait get BOXRETRY_ERROR_CANCELLED, with a detail
+ * that says it was the provider (T4).
  *
  * INVALID_ARGUMENT, FORKED, TOKEN_REQUEST_ENDED as above. Anywhere, any thread.
  */

@@ -117,6 +117,7 @@ struct Failure: Error {
         case .outOfMemory: .outOfMemory
         case .rejectedAgain:
             Failure(BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED, "the provider gave the token again that was rejected")
+        case .notRenewable: Failure(BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED, "a fixed token cannot be renewed")
         case .source(.exhausted): .exhausted
         case .source(.hanging):
             Failure(BOXRETRY_ERROR_EXHAUSTED, "16 calls of the provider have not returned")
@@ -129,6 +130,10 @@ struct Failure: Error {
             Failure(
                 BOXRETRY_ERROR_INVALID_CLIENT_TOKEN_EXPIRATION,
                 "the life of the provider's token must be a number of seconds above 60, and above refresh_leeway")
+        case .source(.missingExpiration):
+            Failure(
+                BOXRETRY_ERROR_INVALID_CLIENT_TOKEN_EXPIRATION,
+                "the answer of the token endpoint has no expires_in, and default_expires_in is not set")
         case .source(.provider(let failure, let attempts)): provider(failure, attempts: attempts)
         }
     }
@@ -137,11 +142,10 @@ struct Failure: Error {
         let why: StaticString =
             switch failure {
             case .failed, .unavailable: "the provider failed"
-            case .cancelled: "the provider cancelled"
+            case .cancelled: "the token provider cancelled"
             case .unanswered: "the provider returned, or released its request, without an answer"
             case .timedOut: "the provider did not answer within provider_timeout_ms"
             case .fetchTimedOut: "fetch_timeout_ms has passed"
-            case .notRenewable: "a fixed token cannot be renewed"
             }
         let text: ProviderText = if case .failed(let text) = failure { text } else { .none }
         let last: ProviderText = if case .unavailable(let last) = failure { last } else { .none }
@@ -151,7 +155,7 @@ struct Failure: Error {
                     why.cString, attempts, last.isEmpty ? nil : lastStart, text.isEmpty ? nil : textStart)
             }
         }
-        return Failure(BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED)
+        return Failure(failure == .cancelled ? BOXRETRY_ERROR_CANCELLED : BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED)
     }
 
     private init(_ error: Int, _ detail: StaticString) {

@@ -13,7 +13,7 @@ extension boxretry_token_endpoint_options: SizedStruct {
             refresh_ahead_window: settings.refreshAheadWindow, serve_stale: settings.servesStale ? 1 : 0,
             allow_insecure: 0, clock: nil, timeouts: nil, user_agent: nil, ca_file: nil, proxy: nil,
             proxy_mode: Int32(BOXRETRY_PROXY_ENVIRONMENT), reserved: 0, tls_verify: 0,
-            reserved_2: 0, ca_path: nil)
+            reserved_2: 0, ca_path: nil, default_expires_in: 0, initial_token: nil, initial_expires_in: 0)
     }
 
     static var firstSize: Int { 176 }
@@ -58,7 +58,10 @@ public func boxretry_token_source_new_endpoint(
         let out = try required(out, "out")
         let context = EndpointContext(options)
         let endpoint = try TokenEndpoint.checked(options, context)
-        let source = TokenSource.make(provider: endpoint, settings: tokenSettings, clock: clock) { TokenHandle($0) }
+        let initial = try TokenSource.InitialToken.checked(options.initial_token, options.initial_expires_in)
+        let source = TokenSource.make(provider: endpoint, settings: tokenSettings, clock: clock, initial: initial) {
+            TokenHandle($0)
+        }
         guard let source else { throw .outOfMemory }
         context.contextFree = options.context_free
         TokenSourceHandle(source).give(to: out)
@@ -74,6 +77,10 @@ extension TokenEndpoint {
         try headers.check { shim_place("options", "headers", at: $0) }
         var settings = Settings()
         settings.form = try form(options)
+        guard options.default_expires_in >= 0, options.default_expires_in < .infinity else {
+            throw .invalidArgument("options", "default_expires_in", "must be 0 or more, and finite")
+        }
+        settings.defaultLife = options.default_expires_in
         if let refreshToken = options.refresh_token {
             settings.refreshToken = try SecretBytes.copy(of: refreshToken).orOutOfMemory()
         }

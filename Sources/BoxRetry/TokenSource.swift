@@ -40,9 +40,9 @@ extension boxretry_token_options: SizedStruct {
         return boxretry_token_options(
             struct_size: MemoryLayout<boxretry_token_options>.size, context: nil, provider: nil, context_free: nil,
             policy: nil, refresh_leeway: settings.refreshLeeway,
-            provider_timeout_ms: settings.providerTimeout / 1_000_000, fetch_timeout_ms: .max,
+            provider_timeout_ms: .max, fetch_timeout_ms: .max,
             refresh_ahead_window: settings.refreshAheadWindow, serve_stale: settings.servesStale ? 1 : 0, reserved: 0,
-            clock: nil)
+            clock: nil, initial_token: nil, initial_expires_in: 0)
     }
 
     static var firstSize: Int { 88 }
@@ -77,6 +77,23 @@ extension TokenSettings {
     }
 }
 
+extension TokenSource.InitialToken {
+    /// Checks and copies the token that a caller's options have; nil: there is none.
+    static func checked(
+        _ token: UnsafePointer<CChar>?, _ expiresIn: Double
+    ) throws(Failure) -> TokenSource.InitialToken? {
+        guard let token else { return nil }
+        guard let trimmed = TokenText.trimmed(UnsafeRawBufferPointer(start: token, count: shim_length(token))) else {
+            throw .invalidArgument("options", "initial_token", "must be 1 to 16384 bytes, each in 0x21 to 0x7E")
+        }
+        guard expiresIn > 0, expiresIn < .infinity else {
+            throw .invalidArgument("options", "initial_expires_in", "must be above 0, and finite")
+        }
+        guard let copy = SecretBytes.copy(of: trimmed) else { throw .outOfMemory }
+        return TokenSource.InitialToken(token: copy, life: expiresIn)
+    }
+}
+
 extension TokenClock {
     init(behind pointer: OpaquePointer?) throws(Failure) {
         guard let pointer else {
@@ -102,7 +119,10 @@ public func boxretry_token_source_new(
         let clock = try TokenClock(behind: options.clock)
         let out = try required(out, "out")
         let provider = CallbackTokenProvider(callback, options.context)
-        let source = TokenSource.make(provider: provider, settings: settings, clock: clock) { TokenHandle($0) }
+        let initial = try TokenSource.InitialToken.checked(options.initial_token, options.initial_expires_in)
+        let source = TokenSource.make(provider: provider, settings: settings, clock: clock, initial: initial) {
+            TokenHandle($0)
+        }
         guard let source else { throw .outOfMemory }
         provider.contextFree = options.context_free
         TokenSourceHandle(source).give(to: out)
@@ -133,7 +153,11 @@ public func boxretry_token_source_get(
     _ out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> boxretry_error {
     TokenSourceHandle.with(source, "source") { handle throws(Failure) in
-        try refuseInCallback()
+        if timeout_ms != 0 {
+            try refuseInCallback()
+        } else {
+            try refuseInProvider(of: handle.source)
+        }
         let out = try required(out, "out")
         if cancel == nil, timeout_ms >= 0, let item = handle.source.itemAtHand {
             out.pointee = OpaquePointer(item.toOpaque())
@@ -159,6 +183,13 @@ private func get(
     }
 }
 
+/// A provider that asks its own source would wait for itself (T4).
+private func refuseInProvider(of source: TokenSource) throws(Failure) {
+    guard !shim_is_in_provider_of(Unmanaged.passUnretained(source).toOpaque()) else {
+        throw .inCallback("the provider of this source would wait for itself")
+    }
+}
+
 extension TokenSourceHandle {
     /// The source behind a pointer that may be NULL.
     static func source(behind pointer: OpaquePointer?) throws(Failure) -> TokenSource? {
@@ -175,9 +206,7 @@ public func boxretry_token_source_get_async(
 ) -> boxretry_error {
     answer { () throws(Failure) in
         let source = try TokenSourceHandle.retained(try required(source, "source"), "source").source
-        guard !shim_is_in_provider_of(Unmanaged.passUnretained(source).toOpaque()) else {
-            throw .inCallback("the provider of this source would wait for itself")
-        }
+        try refuseInProvider(of: source)
         let cancelSwitch = try CancelHandle.cancelSwitch(behind: cancel)
         let onToken = try required(on_token, "on_token")
         let context = context

@@ -27,6 +27,69 @@ import Testing
         #expect(result.records.count == 1)
     }
 
+    @Test(
+        "F114, B8: given 401 with Retry-After: 1, the provider is asked at once, and the next attempt comes after 1 s")
+    func besideTheWait() throws {
+        let tokens = Tokens(.token("a"))
+        let scene = try Scene(.status(401, "Retry-After: 1"), .status(200))
+        var askedAt = -1.0
+        scene.transport.at(seconds: 0.05) {
+            askedAt = Double(tokens.calls)
+            tokens.answerHeld("b")
+        }
+        let result = try scene.perform(tokens: tokens.makeSource())
+        #expect(askedAt == 2 && result.status == 200)
+        #expect(scene.transport.begun.map(\.at) == [0, 1] && scene.authorizations == ["Bearer a", "Bearer b"])
+    }
+
+    @Test("B8: a token that comes after the wait is over is waited for") func afterTheWait() throws {
+        let tokens = Tokens(.token("a"))
+        let scene = try Scene(.status(401, "Retry-After: 1"), .status(200))
+        scene.transport.at(seconds: 5) { tokens.answerHeld("b") }
+        let result = try scene.perform(tokens: tokens.makeSource())
+        #expect(result.status == 200 && scene.transport.begun.map(\.at) == [0, 5] && tokens.calls == 2)
+    }
+
+    @Test("F115, B8: if the provider fails for good, the call ends then, and not after the wait")
+    func failsBesideTheWait()
+        throws
+    {
+        let tokens = Tokens(.token("a"))
+        let scene = try Scene(.status(401, "Retry-After: 1", body: "no"))
+        scene.transport.at(seconds: 0.05) { tokens.failHeld() }
+        let result = try scene.perform(tokens: tokens.makeSource())
+        #expect(result.ending == .token && result.status == 401 && result.bodyText == "no")
+        #expect(scene.clock.monotonic.seconds == 0.05 && result.records.count == 1)
+    }
+
+    @Test("B8: a call that waits for its token beside its wait can be cancelled, and its deadline holds") func ended()
+        throws
+    {
+        for deadline in [false, true] {
+            let tokens = Tokens(.token("a"))
+            let scene = try Scene(.status(401, "Retry-After: 1"))
+            if !deadline { scene.transport.at(seconds: 0.5) { scene.call.map { scene.engine.cancel($0) } } }
+            let result = try scene.perform(tokens: tokens.makeSource()) { if deadline { $0.deadline = 3_000 } }
+            #expect(result.ending == (deadline ? .deadline : .cancelled) && result.status == 401)
+            #expect(scene.clock.monotonic.seconds == (deadline ? 3 : 0.5))
+            tokens.forget()
+        }
+    }
+
+    @Test(
+        "F116, B8, T12: a fixed token is never dropped, and a 401 reaches the caller at once",
+        arguments: [[], ["token_expired"]])
+    func fixed(codes: [String]) throws {
+        let secret = try #require(Array("only".utf8).withUnsafeBytes { SecretBytes.copy(of: $0) })
+        let source = try #require(TokenSource.make(fixed: secret, clock: .system(SystemClock())) { $0 })
+        let scene = try Scene([.status(401, body: Self.expired), .status(200)], replayCodes: codes)
+        let result = try scene.perform(tokens: source)
+        #expect(result.ending == .response && result.status == 401 && result.tokenFailure == nil)
+        #expect(result.records.map { $0.decision?.reason } == [.notRetryable])
+        #expect(try scene.perform(tokens: source).status == 200)
+        #expect(scene.authorizations == ["Bearer only", "Bearer only"])
+    }
+
     @Test("B8: nor is the rejected token one") func sameToken() throws {
         let tokens = Tokens(.token("a"), .token("a"))
         let result = try Scene(.status(401, body: "no")).perform(tokens: tokens.makeSource())
@@ -250,8 +313,7 @@ final class Tokens: TokenProvider {
 
     /// The source of this provider.
     func makeSource() throws -> TokenSource {
-        var settings = TokenSettings()
-        settings.providerTimeout = .max
+        let settings = TokenSettings()
         return try #require(TokenSource.make(provider: self, settings: settings, clock: .system(SystemClock())) { $0 })
     }
 
@@ -267,6 +329,15 @@ final class Tokens: TokenProvider {
     }
 
     func forget() { held = [] }
+
+    /// Answers the calls that were not answered.
+    func answerHeld(_ token: String) {
+        for request in held { _ = Array(token.utf8).withUnsafeBytes { request.succeed($0, life: 3_600) } }
+    }
+
+    func failHeld() {
+        for request in held { _ = request.fail(.failed(.none), isRetryable: false) }
+    }
 }
 
 extension Scene {

@@ -109,7 +109,7 @@ import Testing
         throws
     {
         let veto = Script(events: [(0, .end(.vetoed(isSafe: true)))])
-        let scene = try Scene([veto, veto, .status(200)], budget: RetryBudget(capacity: 2))
+        let scene = try Scene([veto, veto, .status(200)], budget: SharedRetryBudget(RetryBudget(capacity: 2)))
         let first = try scene.perform()
         // One was taken, so half of the budget is left, and the retry of the second exception would take it.
         #expect(first.records.map(\.reconnects) == [1])

@@ -60,6 +60,7 @@ private final class HeldRequests: TokenProvider {
         case .failure(.cancelled): "cancelled"
         case .failure(.timedOut): "timed out"
         case .failure(.outOfMemory): "out of memory"
+        case .failure(.notRenewable): "not renewable"
         case .failure(.rejectedAgain): "rejected again"
         case .failure(.source(let failure)): "\(failure)"
         }

@@ -122,7 +122,7 @@ import Testing
         Array(body.utf8).withUnsafeBytes { bytes in
             switch TokenEndpointAnswer(status: status, body: bytes) {
             case .token(let token, let life, let refreshToken):
-                return [shown(token), "\(life)", shown(refreshToken)].joined(separator: " ")
+                return [shown(token), life.map { "\($0)" } ?? "none", shown(refreshToken)].joined(separator: " ")
             case .failure(.failed(let text), let isRetryable):
                 return self.text(text) + (isRetryable ? ", retryable and hidden" : "")
             case .failure(.unavailable(let text), let isRetryable):
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test("T12, F73: what is missing or no number is for T6 to judge") func missing() {
-        #expect(answer(200, #"{"access_token":"a"}"#) == "a nan none")
+        #expect(answer(200, #"{"access_token":"a"}"#) == "a none none")
         #expect(answer(200, #"{"access_token":"a","expires_in":"abc"}"#) == "a nan none")
         #expect(
             answer(200, #"{"access_token":"a","expires_in":"\#(String(repeating: "1", count: 33))"}"#) == "a nan none")

@@ -155,7 +155,8 @@ import Testing
         #expect(Set(moments).count > 20)
     }
 
-    @Test("T11: a fetch ahead that fails is tried again later in the window") func aheadFails() {
+    @Test("F128, T11: a fetch ahead that fails is tried again after the policy's next delays, however many ask")
+    func aheadFails() {
         let scene = scene(life: 3_600) {
             $0.refreshAheadWindow = 300
             $0.retryPolicy.maximumAttempts = 1
@@ -165,22 +166,109 @@ import Testing
             scene.advance(1)
             #expect(scene.ask() == .token("old"))
         }
-        scene.fail()
-        #expect(scene.ask() == .token("old"))
-        #expect(scene.calls.count == 2, "not at once")
+        let first = scene.calls[1].at
+        var moments: [Double] = []
+        while scene.clock.monotonic.seconds < first + 20 {
+            #expect(scene.ask() == .token("old"))
+            if scene.calls.count > moments.count + 1 {
+                moments.append(scene.calls.last.map { $0.at - first } ?? -1)
+                scene.fail(retryable: false)
+            }
+            scene.advance(0.25)
+        }
+        #expect(moments == [0, 1, 3, 7, 15])
     }
 
-    @Test("T11: given a failed refresh, a token that is still valid is served; one that is not, is not") func stale() {
-        let scene = scene(life: 3_600) { $0.servesStale = true }
-        scene.advance(3_541)
+    @Test("F128b, T11: given serve_stale, a token that is still valid is served at once while the retries go on")
+    func stale() {
+        let scene = scene(life: 200) { $0.servesStale = true }
+        scene.advance(160)
+        #expect(scene.ask() == .token("old") && scene.calls.count == 2)
+        scene.fail()
+        for _ in 0..<39 {
+            scene.advance(1)
+            #expect(scene.ask() == .token("old"))
+            if scene.machine.nextTimer == nil { scene.fail() }
+        }
+        #expect(scene.calls.map { $0.at - 160 }.dropFirst() == [0, 1, 3, 7, 15, 23, 31, 39])
+        // It is over: who comes now waits for the fetch that has gone on behind it.
+        scene.advance(1)
+        guard case .waiting = scene.ask() else {
+            Issue.record("a token whose life is over was served")
+            return
+        }
+        scene.advance(7)
+        scene.answer("new")
+        #expect(scene.woken.map(\.with) == ["old", "new"])
+    }
+
+    @Test("F128, T11: given serve_stale and a provider that fails at once, 100,000 callers in a second cost one call")
+    func staleIsNotHammered() {
+        let scene = scene(life: 200) { $0.servesStale = true }
+        scene.advance(160)
+        for _ in 0..<100_000 {
+            #expect(scene.ask() == .token("old"))
+            if scene.machine.fetch != nil { scene.fail(retryable: false) }
+            scene.advance(0.00001)
+        }
+        #expect(scene.calls.count == 2)
+    }
+
+    @Test("T7, T11: who has no token asks at once, whatever failed before") func noTokenAsksAtOnce() {
+        let scene = scene(life: 200) { $0.servesStale = true }
+        scene.advance(199.9)
         scene.ask()
         scene.fail(retryable: false)
-        #expect(scene.woken.last?.with == "old")
+        scene.advance(0.1)
         scene.ask()
-        #expect(scene.calls.count == 3, "the next caller asks again (T7)")
-        scene.advance(59)
-        scene.fail(retryable: false)
-        #expect(scene.woken.last?.with == "failed after 1")
+        #expect(scene.calls.count == 3)
+    }
+
+    @Test("T12: a token that is known already is used before the first fetch, and renewed as others are") func initial()
+    {
+        let scene = TokenScene()
+        scene.machine.adopt("known", life: 100, at: scene.moment)
+        #expect(scene.ask() == .token("known") && scene.calls.isEmpty)
+        scene.advance(40)
+        scene.ask()
+        scene.answer("new")
+        #expect(scene.calls.count == 1 && scene.machine.current?.generation == 2)
+        #expect(scene.ask() == .token("new"))
+    }
+
+    @Test("F126, T7: what a busy endpoint asks for is the least wait; the policy's delay is the least, too")
+    func leastDelay() {
+        let scene = TokenScene()
+        scene.ask()
+        scene.fail(leastDelay: 3)
+        scene.advance(3)
+        scene.fail(leastDelay: 1)
+        scene.advance(2)
+        scene.answer("late")
+        #expect(scene.calls.map(\.at) == [0, 3, 5] && scene.woken.map(\.with) == ["late"])
+    }
+
+    @Test("F126, T7: but no longer than fetch_timeout_ms") func leastDelayAndTimeout() {
+        let scene = TokenScene { $0.fetchTimeout = 10_000_000_000 }
+        scene.ask()
+        scene.fail(leastDelay: 3_600)
+        scene.advance(10)
+        #expect(scene.woken.map(\.with) == ["fetch timed out after 1"])
+    }
+
+    @Test("F112, T4: a provider may take 70 seconds: there is no limit unless one is set") func slowProvider() {
+        let scene = TokenScene()
+        scene.ask()
+        scene.advance(70)
+        scene.answer("late")
+        #expect(scene.calls.count == 1 && scene.woken.map(\.with) == ["late"])
+    }
+
+    @Test("F113, T4: a provider that cancels ends the fetch at once, for all who wait") func cancelled() {
+        let scene = TokenScene()
+        for _ in 0..<3 { scene.ask() }
+        scene.fail(.cancelled, retryable: false)
+        #expect(scene.woken.map(\.with) == Array(repeating: "cancelled after 1", count: 3) && scene.calls.count == 1)
     }
 
     @Test("T11: a token that was dropped is not served") func droppedIsNotStale() {
@@ -188,6 +276,7 @@ import Testing
         scene.advance(3_541)
         scene.ask()
         scene.machine.invalidated(generation: 1)
+        scene.ask()
         scene.fail(retryable: false)
         #expect(scene.woken.last?.with == "failed after 1")
     }

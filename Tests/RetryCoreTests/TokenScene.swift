@@ -15,7 +15,6 @@ final class TokenScene {
     init(_ change: (inout TokenSettings) -> Void = { _ in }) {
         var settings = TokenSettings()
         settings.retryPolicy.jitterRatio = 0
-        settings.providerTimeout = .max
         change(&settings)
         machine = Machine(settings: settings, random: SplitMix64(state: 1))
     }
@@ -50,9 +49,12 @@ final class TokenScene {
 
     @discardableResult
     func fail(
-        _ failure: ProviderFailure = .failed(.none), retryable: Bool = true, call: UInt64? = nil
+        _ failure: ProviderFailure = .failed(.none), retryable: Bool = true, leastDelay: Double = 0,
+        call: UInt64? = nil
     ) -> Bool {
-        perform(machine.failed(call ?? self.call, failure, isRetryable: retryable, at: moment))
+        perform(
+            machine.failed(
+                call ?? self.call, failure, isRetryable: retryable, leastDelay: leastDelay, at: moment))
     }
 
     func leave(_ ticket: UInt64) -> Bool {
@@ -93,6 +95,7 @@ extension TokenFailure {
         switch self {
         case .invalidToken: "invalid token"
         case .invalidExpiration: "invalid expiration"
+        case .missingExpiration: "missing expiration"
         case .provider(let failure, let attempts): "\(failure.name) after \(attempts)"
         case .closed: "closed"
         case .exhausted: "exhausted"
@@ -110,7 +113,6 @@ extension ProviderFailure {
         case .unanswered: "unanswered"
         case .timedOut: "timed out"
         case .fetchTimedOut: "fetch timed out"
-        case .notRenewable: "not renewable"
         }
     }
 }

@@ -139,11 +139,12 @@ NUMBERS = {
     "boxretry_clock_sleep.seconds": Rule("`seconds` (0 to 2^31 - 1)", 0, LONGEST_DELAY),
     "boxretry_clock_wait_for_timer.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
     "boxretry_token_options.refresh_leeway": Rule("seconds, 0 or more, finite; default 60", 0, _FINITE),
-    "boxretry_token_options.provider_timeout_ms": Rule("1 or more; default 60000", 1),
+    "boxretry_token_options.provider_timeout_ms": Rule("1 or more; default BOXRETRY_NO_TIMEOUT", 1),
     "boxretry_token_options.fetch_timeout_ms": Rule("1 or more; default: none", 1),
     "boxretry_token_options.refresh_ahead_window": Rule("seconds, 0 or more, finite; 0 (default): off", 0, _FINITE),
     "boxretry_token_options.serve_stale": _flag(),
     "boxretry_token_options.reserved": Rule("0", 0, 0),
+    "boxretry_token_options.initial_expires_in": Rule("above 0 and finite", 0, _FINITE, above_low=True),
     "boxretry_token_endpoint_options.field_count": Rule("at most 65536", 0, 65536),
     "boxretry_token_endpoint_options.header_count": Rule("at most 65536", 0, 65536),
     "boxretry_token_endpoint_options.refresh_leeway": Rule("seconds, 0 or more, finite; default 60", 0, _FINITE),
@@ -154,6 +155,8 @@ NUMBERS = {
     "boxretry_token_endpoint_options.allow_insecure": _flag(),
     "boxretry_token_endpoint_options.proxy_mode": _one_of("BOXRETRY_PROXY_"),
     "boxretry_token_endpoint_options.reserved": Rule("0", 0, 0),
+    "boxretry_token_endpoint_options.initial_expires_in": Rule("", 0, _FINITE, above_low=True),
+    "boxretry_token_endpoint_options.default_expires_in": Rule("0 or more,", 0, _FINITE),
     "boxretry_token_source_get.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
     "boxretry_token_source_invalidate_generation.generation": Rule("by its generation"),
     "boxretry_token_request_succeed.length": Rule("a token of `length` bytes", 0, MOST_BYTES),
@@ -225,6 +228,8 @@ MAY_BE_NULL = {
     "boxretry_token_options.context_free": "NULL: nothing to do",
     "boxretry_token_options.policy": "NULL (default): the defaults",
     "boxretry_token_options.clock": "NULL (default): the system's",
+    "boxretry_token_options.initial_token": "NULL (default): none",
+    "boxretry_token_endpoint_options.initial_token": "",
     "boxretry_token_endpoint_options.fields": "NULL if there are none",
     "boxretry_token_endpoint_options.headers": "NULL if there are none",
     "boxretry_token_endpoint_options.refresh_token": "NULL (default): none",
@@ -357,6 +362,11 @@ def _is_confidential_url(text: bytes) -> bool:
     return text.startswith((b"https://", b"http://127.", b"http://localhost", b"http://[::1]"))
 
 
+def _is_access_token(text: bytes) -> bool:
+    trimmed = text.strip(b" \t\n\v\f\r")
+    return 0 < len(trimmed) <= 16384 and all(0x21 <= byte <= 0x7E for byte in trimmed)
+
+
 TEXTS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
     "boxretry_delay_header.name": ("1 to 256 visible ASCII characters, without a colon", _is_delay_header_name),
     # What has no words here has them in the comment of its struct, or of the function's section.
@@ -371,6 +381,8 @@ TEXTS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
     "boxretry_sink.path": ("of a regular file, or of none; not empty", lambda text: 0 < len(text) <= LONGEST_NAME),
     "boxretry_client_options.user_agent": ("no control character but the tab", _has_no_control_character),
     "boxretry_client_options.idempotency_key_header": ("a token", _is_header_name),
+    "boxretry_token_options.initial_token": ("1 to 16384 bytes, each in 0x21", _is_access_token),
+    "boxretry_token_endpoint_options.initial_token": ("", _is_access_token),
     "boxretry_sending_set_header.name": ("The rules for a request's headers hold", _is_header_name),
     "boxretry_sending_set_header.value": ("The rules for a request's headers hold", _has_no_control_character),
     "text.text": ("", lambda text: _is_token(text, 256)),  # of client_options.secret_headers and replay_codes
@@ -383,6 +395,10 @@ LEFT_OPEN = {
     "boxretry_client_options.proxy",
     "boxretry_token_endpoint_options.proxy",
     "boxretry_token_request_succeed.expires_in",
+    "boxretry_token_options.initial_token",
+    "boxretry_token_options.initial_expires_in",
+    "boxretry_token_endpoint_options.initial_token",
+    "boxretry_token_endpoint_options.initial_expires_in",
 }
 """What stands here is looked at only if another field says so, or is judged by somebody else."""
 
@@ -390,6 +406,8 @@ LEFT_OUT = {
     "boxretry_client_options.proxy",
     "boxretry_client_options.budget",
     "boxretry_token_endpoint_options.proxy",
+    "boxretry_token_options.initial_token",
+    "boxretry_token_endpoint_options.initial_token",
 }
 """What is NULL in a valid call, since it would need another value of another field."""
 

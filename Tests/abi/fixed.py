@@ -98,7 +98,12 @@ PADDED = {"boxretry_token_retry_policy": 12, "boxretry_loop_options": 12}
 """Structs whose first fields force 4 bytes of padding, and where these stand. No other struct has any."""
 
 
-FIRST_SIZES = {"boxretry_attempt": 160, "boxretry_client_options": 264, "boxretry_token_endpoint_options": 176}
+FIRST_SIZES = {
+    "boxretry_attempt": 160,
+    "boxretry_client_options": 264,
+    "boxretry_token_endpoint_options": 176,
+    "boxretry_token_options": 88,
+}
 """Sizes in 0.1.0 of structs that have grown since, and of which no fields are fixed."""
 
 

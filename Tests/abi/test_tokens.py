@@ -128,13 +128,18 @@ def test_f66_provider_that_lets_go_of_its_request_without_an_answer_has_failed(r
 
 
 @isolated
-def test_t4_provider_that_is_cancelled_has_failed_for_good() -> None:
+def test_f113_provider_that_cancels_is_told_as_cancellation() -> None:
+    """T4: at once, after one call, and the detail says that it was the provider."""
+    calls: list[int] = []
+
     def provide(source: Source, request: int) -> None:
+        calls.append(request)
         assert source.library.call("boxretry_token_request_cancel", request) == "BOXRETRY_OK"
 
     source = Source(provide)
-    assert source.get() == FAILED
-    assert "cancelled (calls: 1)" in source.library.detail
+    assert source.get() == "BOXRETRY_ERROR_CANCELLED"
+    assert source.library.detail == "the token provider cancelled (calls: 1)"
+    assert len(calls) == 1
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from boxretry import (
     AttemptRequest,
+    CancelledError,
     Client,
     ClientTokenProviderFailedError,
     FixedToken,
@@ -19,7 +21,7 @@ from boxretry import (
     TokenProviderError,
     TokenSource,
 )
-from calls import Background, once
+from calls import Background, once, takes
 from fault_server import FaultServer
 
 EXPIRED = json.dumps({"code": "token_expired"})
@@ -162,19 +164,82 @@ def test_authorization_on_and_off(server: FaultServer, authorization: bool) -> N
     assert (response.status, provider.calls, authorizations(server, id)) == expected
 
 
+class Once(Provider):
+    """Gives one token, and fails for good after that."""
+
+    def __call__(self) -> tuple[str, float]:
+        if self.calls == 1:
+            self.calls += 1
+            raise TokenProviderError("there is no other")
+        return super().__call__()
+
+
 def test_r4_without_another_token_the_401_is_the_response(server: FaultServer) -> None:
     url = server.url("/seq/401", {"401.body": EXPIRED, "id": server.new_id()})
-    with FixedToken("only") as source, Client(preset=Preset.JANUARY, token_source=source) as client:
+    with TokenSource(Once()) as source, Client(preset=Preset.JANUARY, token_source=source) as client:
         response = client.get(url)
     assert (response.status, response.text) == (401, EXPIRED)
     assert isinstance(response.token_error, ClientTokenProviderFailedError)
 
 
-def test_b8_without_another_token_the_call_ends_with_that(server: FaultServer) -> None:
-    url = server.url("/seq/401", {"401.body": "no", "id": server.new_id()})
-    with FixedToken("only") as source, Client(quick(), token_source=source) as client, failed() as caught:
+def test_f115_without_another_token_the_call_ends_at_once(server: FaultServer) -> None:
+    """B8. And not after the 60 s for which the server asks."""
+    id = server.new_id()
+    url = server.url("/seq/401", {"401.body": "no", "h": "Retry-After:60", "id": id})
+    with TokenSource(Once()) as source, Client(quick(), token_source=source) as client, takes(0), failed() as caught:
         client.get(url)
     assert caught.value.response is not None and caught.value.response.text == "no"
+    assert len(server.seen(id)) == len(caught.value.attempts) == 1
+
+
+def test_f114_the_new_token_is_fetched_beside_the_wait(server: FaultServer) -> None:
+    """B8. Given 401 with Retry-After: 1, then the provider is asked right after it, and the server again after 1 s."""
+    asked: list[float] = []
+
+    def provider() -> tuple[str, float]:
+        asked.append(time.monotonic())
+        return f"t{len(asked)}", 3600
+
+    id = server.new_id()
+    url = server.url("/seq/401,200", {"401.h": "Retry-After:1", "id": id})
+    with TokenSource(provider) as source, Client(quick(), token_source=source) as client:
+        source.get()
+        begun = time.monotonic()
+        response = client.get(url)
+        took = time.monotonic() - begun
+    first, second = response.attempts
+    assert (first.delay, asked[1] - begun < took - 0.9) == (1, True)
+    assert second.started_ms - first.ended_ms >= 1000
+    assert authorizations(server, id) == ["Bearer t1", "Bearer t2"]
+
+
+@pytest.mark.parametrize("preset", list(Preset))
+def test_f116_a_fixed_token_stays(server: FaultServer, preset: Preset) -> None:
+    """B8, T12. A 401 reaches the caller at once, after one request; the next request has the same token."""
+    id = server.new_id()
+    url = server.url("/seq/401,200", {"401.body": EXPIRED, "id": id})
+    with FixedToken("only") as source, Client(preset=preset, token_source=source) as client, takes(0):
+        response = client.get(url)
+        assert (response.status, response.token_error, len(response.attempts)) == (401, None, 1)
+        assert client.get(url).status == 200
+    assert authorizations(server, id) == ["Bearer only", "Bearer only"]
+
+
+@pytest.mark.parametrize("way", ["blocking", "submitted"])
+def test_f113_a_provider_that_cancels_cancels_the_call(server: FaultServer, way: str) -> None:
+    """T4. The call ends with CancelledError, and says that it was the provider."""
+
+    def provider() -> tuple[str, float]:
+        raise CancelledError("mine")
+
+    url = server.url("/auth", id=server.new_id())
+    with (
+        TokenSource(provider) as source,
+        Client(quick(), token_source=source) as client,
+        pytest.raises(CancelledError, match="the token provider cancelled") as caught,
+    ):
+        _ = client.get(url) if way == "blocking" else client.submit("GET", url).response()
+    assert str(caught.value.__cause__) == "mine"
 
 
 @pytest.mark.parametrize("raised", [KeyError("mine"), TokenProviderError("why"), KeyboardInterrupt()])

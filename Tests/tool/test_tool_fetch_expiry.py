@@ -79,26 +79,39 @@ def test_r2_january_replays_no_other_401(server: FaultServer) -> None:
 # --- When there is none ---
 
 
+def token_url(server: FaultServer) -> str:
+    """An endpoint that gives one token, and refuses to give another."""
+    return server.url("/seq/token,400", {"400.body": '{"error": "invalid_grant"}'}, id=server.new_id())
+
+
 def test_b8_without_another_token_the_call_ends_with_that(server: FaultServer) -> None:
     """The 401 is there all the same."""
     mine = server.new_id()
-    run = fetch(AT_ONCE, "--token=abc", server.url("/seq/401", body="who are you?", id=mine))
-    assert run == Run(
-        NO_TOKEN,
-        "who are you?",
-        "boxretry fetch: client_token_provider_failed: the token provider failed: a fixed token cannot be renewed "
-        "(calls: 1); status 401\n",
+    url = server.url("/seq/401", body="who are you?", id=mine)
+    run = fetch(AT_ONCE, "--token-url", token_url(server), url)
+    assert (run.exit_code, run.output) == (NO_TOKEN, "who are you?")
+    assert run.errors == (
+        "boxretry fetch: client_token_provider_failed: the token provider failed: the provider failed "
+        "(calls: 1): status 400: invalid_grant; status 401\n"
     )
-    answer = fetch_json(AT_ONCE, "--token=abc", server.url("/seq/401"), exit_code=NO_TOKEN)
+    answer = fetch_json(AT_ONCE, "--token-url", token_url(server), server.url("/seq/401"), exit_code=NO_TOKEN)
     assert (answer["status"], attempts_of(answer)) == (401, [401])
     assert answer["error"] == answer["token_error"] == "client_token_provider_failed"
 
 
 def test_r4_without_another_token_the_401_is_the_response(server: FaultServer) -> None:
     url = server.url("/seq/401", {"401.body": EXPIRED}, id=server.new_id())
-    answer = fetch_json(NO_RETRIES, "--token=abc", url, exit_code=NO_TOKEN)
+    answer = fetch_json(NO_RETRIES, "--token-url", token_url(server), url, exit_code=NO_TOKEN)
     assert (answer["status"], answer["error"], answer["body_bytes"]) == (401, None, len(EXPIRED))
     assert answer["token_error"] == "client_token_provider_failed"
+
+
+@pytest.mark.parametrize("preset", ["box", "january"])
+def test_f116_a_401_to_a_fixed_token_is_an_ordinary_response(server: FaultServer, preset: str) -> None:
+    """B8, T12."""
+    url = server.url("/seq/401", {"401.body": EXPIRED}, id=server.new_id())
+    answer = fetch_json(f"--preset={preset}", "--token=abc", url, exit_code=4)
+    assert (answer["status"], attempts_of(answer), "token_error" in answer) == (401, [401], False)
 
 
 def test_f77_a_rejected_token_that_comes_again_is_none(server: FaultServer) -> None:
@@ -183,14 +196,17 @@ def test_a_token_that_is_there_is_no_wait(server: FaultServer) -> None:
 
 def test_a_wait_in_vain_is_told_too(server: FaultServer) -> None:
     """With the error of the call, which after a replay that could not be (R4) has none."""
-    *rows, why = rows_of(on_terminal(AT_ONCE, "--token=abc", "-f", server.url("/seq/401")).errors)
+    run = on_terminal(AT_ONCE, "--token-url", token_url(server), "-f", server.url("/seq/401"))
+    *rows, why = rows_of(run.errors)
     assert rows == [
+        "  token  T  got",
         "      1  T  401           unauthorized, retry in 0 s (backoff)",
         "  token  T  client_token_provider_failed",
     ]
     assert why.startswith("boxretry fetch: client_token_provider_failed: ")
     url = server.url("/seq/401", {"401.body": EXPIRED}, id=server.new_id())
-    assert rows_of(on_terminal(NO_RETRIES, "--token=abc", "-f", url).errors)[:-1] == [
+    assert rows_of(on_terminal(NO_RETRIES, "--token-url", token_url(server), "-f", url).errors)[:-1] == [
+        "  token  T  got",
         "      1  T  401           token_expired, retry in 0 s (none)",
         "  token  T  none",
     ]

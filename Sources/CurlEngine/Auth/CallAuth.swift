@@ -19,11 +19,20 @@ final class CallAuth {
     }
 }
 
+extension Call {
+    /// The transfer was sent with the call's token, and another one can be had in its place (B8): not in place of a fixed one.
+    func mayRenewToken(of transfer: Transfer) -> Bool {
+        transfer.usesToken && auth?.source.isRenewable == true
+    }
+}
+
 /// How a call gets its token, and what becomes of it when it is rejected.
 extension Engine {
     func getToken(_ call: Call) {
         guard let auth = call.auth else { return }
         drop(&call.transfer)
+        // A fixed token that was rejected stays the only one.
+        if auth.rejected != nil, !auth.source.isRenewable { return tokenEnded(call, .failure(.notRenewable)) }
         let waiter = TokenWaiter(
             source: auth.source, cancelSwitch: nil,
             delivery: .atOnce { [self] result in post(.token(call, result), about: call) })
@@ -35,7 +44,7 @@ extension Engine {
 
     /// The call has its token, or will get none.
     func tokenEnded(_ call: Call, _ result: TokenResult) {
-        guard call.machine.state == .awaitingToken, let auth = call.auth else { return }
+        guard call.machine.awaitsToken, let auth = call.auth else { return }
         if auth.waiter != nil { tell(.tokenWaitEnded, call) }
         auth.waiter = nil
         switch result {
@@ -73,8 +82,8 @@ extension Engine {
 
     /// Whether the response says that the token has expired (R1), to whom it was sent.
     func isExpiry(_ call: Call, _ transfer: Transfer) -> Bool {
-        guard transfer.status == 401, transfer.usesToken, call.auth?.hasReplayed == false, !transfer.isBodyCutOff,
-            !settings.replayCodes.isEmpty
+        guard transfer.status == 401, call.mayRenewToken(of: transfer), call.auth?.hasReplayed == false,
+            !transfer.isBodyCutOff, !settings.replayCodes.isEmpty
         else { return false }
         let body = UnsafeRawBufferPointer(start: transfer.body.data, count: transfer.body.count)
         return TokenRejection.isExpiry(body, codes: settings.replayCodes)

@@ -10,6 +10,8 @@ public final class TokenEndpoint: TokenProvider {
         public var refreshToken: SecretBytes?
         /// The endpoint has given another refresh token.
         public var onRefreshToken: ((SecretBytes) -> Void)?
+        /// Seconds that a token lives whose answer does not say it; 0: none.
+        public var defaultLife = 0.0
         public var engine = EngineSettings()
         public var call = CallSettings()
 
@@ -122,7 +124,7 @@ public final class TokenEndpoint: TokenProvider {
     private func ended(_ result: CallResult, _ request: TokenRequest) {
         defer { result.wipeBody() }
         switch result.ending {
-        case .response: answered(TokenEndpointAnswer(status: result.status, body: result.body), request)
+        case .response: answered(TokenEndpointAnswer(status: result.status, body: result.body), result, request)
         case .exception(let cause):
             _ = request.fail(.unavailable(ProviderText(shim_cause_name(cause.rawValue))), isRetryable: true)
         case .deadline:
@@ -132,23 +134,35 @@ public final class TokenEndpoint: TokenProvider {
         }
     }
 
-    private func answered(_ answer: TokenEndpointAnswer, _ request: TokenRequest) {
+    private func answered(_ answer: TokenEndpointAnswer, _ result: CallResult, _ request: TokenRequest) {
         switch answer {
-        case .failure(let failure, let isRetryable): _ = request.fail(failure, isRetryable: isRetryable)
+        case .failure(let failure, let isRetryable):
+            _ = request.fail(failure, isRetryable: isRetryable, leastDelay: leastDelay(result))
         case .token(let token, let life, let refreshToken):
             // First of all: the old one may have been used up, even if nobody waits for the new token any more.
             if let refreshToken, !rotate(refreshToken) {
                 return fail(request, "there is no memory for the refresh token, which is lost")
             }
             guard let token else {
-                _ = request.succeed(UnsafeRawBufferPointer(start: nil, count: 0), life: life)
+                _ = request.succeed(UnsafeRawBufferPointer(start: nil, count: 0), life: 0)
                 return
+            }
+            guard let life = life ?? (settings.defaultLife > 0 ? settings.defaultLife : nil) else {
+                return request.end(with: .missingExpiration)
             }
             guard let secret = SecretBytes.copy(of: token), request.succeed(secret.bytes, life: life) != .outOfMemory
             else {
                 return fail(request, "there is no memory for the token")
             }
         }
+    }
+
+    /// What a busy endpoint asks for, in seconds (T7).
+    private func leastDelay(_ result: CallResult) -> Double {
+        guard result.status == 429 || result.status == 503,
+            case .usable(let seconds, _) = RetryAfter.read(result.headerList, further: .none, clock: engine.clock)
+        else { return 0 }
+        return seconds
     }
 
     /// False if there is no memory.

@@ -24,8 +24,14 @@ public final class TokenRequest {
         return taken(source.answered(call, token, life: life))
     }
 
-    public func fail(_ failure: ProviderFailure, isRetryable: Bool) -> Taken {
-        taken(source.failed(call, failure, isRetryable: isRetryable))
+    /// `leastDelay`: seconds before which the provider is not to be called again (T7).
+    public func fail(_ failure: ProviderFailure, isRetryable: Bool, leastDelay: Double = 0) -> Taken {
+        taken(source.failed(call, failure, isRetryable: isRetryable, leastDelay: leastDelay))
+    }
+
+    /// There is an answer, but it ends the fetch.
+    func end(with failure: TokenFailure) {
+        source.ended(call, with: failure)
     }
 
     private func taken(_ isTaken: Bool) -> Taken { isTaken ? .taken : .refused }
@@ -41,13 +47,13 @@ public protocol TokenProvider: AnyObject {
     func provide(_ request: TokenRequest)
 }
 
-/// For a fixed token: there is no other (T12).
+/// For a fixed token, which is never dropped, so that nobody asks for another (T12).
 public final class NoTokenProvider: TokenProvider {
     public init() {}
 
     public var mayBlock: Bool { false }
 
     public func provide(_ request: TokenRequest) {
-        _ = request.fail(.notRenewable, isRetryable: false)
+        _ = request.fail(.unanswered, isRetryable: false)
     }
 }

@@ -11,6 +11,8 @@ public final class TokenSource {
 
     public let clock: TokenClock
     private let provider: any TokenProvider
+    /// False for a fixed token: it is never dropped, and there is no other (T12).
+    let isRenewable: Bool
     private let shelf = TokenShelf()
     /// Makes what lies on the shelf.
     private let makeItem: (AccessToken) -> AnyObject
@@ -26,12 +28,24 @@ public final class TokenSource {
     /// Who is to be told on the source's thread, in this order.
     private var outbox: [(TokenWaiter, TokenResult)] = []
 
+    /// A token that is known before the first fetch, and how many seconds remain of its life (T12).
+    public struct InitialToken {
+        let token: SecretBytes
+        let life: Double
+
+        public init(token: SecretBytes, life: Double) {
+            self.token = token
+            self.life = life
+        }
+    }
+
     /// Nil if there is no memory.
     public static func make(
-        provider: any TokenProvider, settings: TokenSettings, clock: TokenClock,
+        provider: any TokenProvider, settings: TokenSettings, clock: TokenClock, initial: InitialToken? = nil,
         makeItem: @escaping (AccessToken) -> AnyObject
     ) -> TokenSource? {
-        let machine = Machine(settings: settings, random: SplitMix64(state: shim_next_random_state()))
+        var machine = Machine(settings: settings, random: SplitMix64(state: shim_next_random_state()))
+        if let initial { machine.adopt(initial.token, life: initial.life, at: clock.moment) }
         return shim_monitor_new().map {
             TokenSource($0, machine, provider: provider, clock: clock, makeItem: makeItem)
         }
@@ -43,14 +57,16 @@ public final class TokenSource {
     ) -> TokenSource? {
         let machine = Machine(fixed: token, settings: TokenSettings(), at: clock.moment)
         return shim_monitor_new().map {
-            TokenSource($0, machine, provider: NoTokenProvider(), clock: clock, makeItem: makeItem)
+            TokenSource(
+                $0, machine, provider: NoTokenProvider(), clock: clock, makeItem: makeItem, isRenewable: false)
         }
     }
 
     private init(
         _ monitor: OpaquePointer, _ machine: Machine, provider: any TokenProvider, clock: TokenClock,
-        makeItem: @escaping (AccessToken) -> AnyObject
+        makeItem: @escaping (AccessToken) -> AnyObject, isRenewable: Bool = true
     ) {
+        self.isRenewable = isRenewable
         self.monitor = monitor
         self.machine = machine
         self.provider = provider
@@ -175,10 +191,11 @@ public final class TokenSource {
         return isTaken
     }
 
-    func failed(_ call: UInt64, _ failure: ProviderFailure, isRetryable: Bool) -> Bool {
+    func failed(_ call: UInt64, _ failure: ProviderFailure, isRetryable: Bool, leastDelay: Double) -> Bool {
         var isTaken = false
         update { machine, moment in
-            let actions = machine.failed(call, failure, isRetryable: isRetryable, at: moment)
+            let actions = machine.failed(
+                call, failure, isRetryable: isRetryable, leastDelay: leastDelay, at: moment)
             isTaken = actions != nil
             return actions ?? []
         }
@@ -224,7 +241,7 @@ public final class TokenSource {
 
     private func callProvider(_ request: TokenRequest, _ call: UInt64) {
         guard provider.mayBlock else { return provider.provide(request) }
-        guard mayRunAnother() else { return couldNotCall(call, .hanging) }
+        guard mayRunAnother() else { return ended(call, with: .hanging) }
         let context = Unmanaged.passRetained(request)
         let isStarted = shim_thread_start(
             { context in
@@ -236,10 +253,11 @@ public final class TokenSource {
         guard !isStarted else { return }
         context.release()
         callReturned()
-        couldNotCall(call, .exhausted)
+        ended(call, with: .exhausted)
     }
 
-    private func couldNotCall(_ call: UInt64, _ failure: TokenFailure) {
+    /// The call of the provider could not be made, or its answer ends the fetch.
+    func ended(_ call: UInt64, with failure: TokenFailure) {
         update { machine, moment in machine.couldNotCall(call, failure, at: moment) }
     }
 

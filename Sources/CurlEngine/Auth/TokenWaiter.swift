@@ -51,4 +51,6 @@ public enum TokenWaitFailure: Error {
     case outOfMemory
     /// It is the one that was rejected.
     case rejectedAgain
+    /// A fixed token was rejected.
+    case notRenewable
 }

@@ -209,7 +209,7 @@ extension Engine {
         outcome.isRequestUnsafe = call.request.isUnsafe
         outcome.request = UnsafeRawPointer(call.request.description)
         outcome.isBodyReplayable = call.bodyCanBeSentAgain
-        outcome.authAvailable = transfer.usesToken
+        outcome.authAvailable = call.mayRenewToken(of: transfer)
         outcome.isProxyUnauthorized = cause != .none && transfer.report.proxy_status == 407
         if cause != .none, let sink = call.sink { outcome.isSinkRestartable = !sink.hasBegun || sink.canRestart }
         transfer.outcome = outcome

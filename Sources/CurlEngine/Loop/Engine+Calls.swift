@@ -13,10 +13,13 @@ extension Engine {
             enqueue(call, fresh: fresh)
         case .sendAgain(let fresh): enqueue(call, fresh: fresh)
         case .decide: decide(call)
-        case .wait(let seconds):
+        case .wait(let seconds, let needsToken):
             drop(&call.transfer)
+            if needsToken { getToken(call) }
+            guard call.machine.state == .waiting else { return }  // There is no other token.
             tell(.retryScheduled, call, call.records.last)
             timers.set(call, due: Instant(nanoseconds: now).advanced(bySeconds: seconds).nanoseconds)
+        case .awaitToken: arm(call)
         case .end(let ending): finish(call, ending)
         }
     }

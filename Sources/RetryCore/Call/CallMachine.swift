@@ -29,8 +29,11 @@ public struct CallMachine {
         case sendAgain(fresh: Bool)
         /// Ask the strategy about the attempt's outcome.
         case decide
-        /// Wait, then report `waitOver`.
-        case wait(seconds: Double)
+        /// Wait, then report `waitOver`. `needsToken`: besides, get another access token, and report that as well; now, so
+        /// that a call that can have none ends without waiting (B8).
+        case wait(seconds: Double, needsToken: Bool)
+        /// The token that was asked for when the wait began has not come yet.
+        case awaitToken
         /// The call has ended. What is still under way is to be dropped.
         case end(Ending)
     }
@@ -55,6 +58,8 @@ public struct CallMachine {
     private var isNextFresh = false
     /// The attempt that a token is awaited for is a replay (R).
     private var isReplay = false
+    /// The token that was asked for at the decision is still to come (B8).
+    private var isTokenPending = false
 
     public init(needsToken: Bool = false) {
         self.needsToken = needsToken
@@ -65,7 +70,11 @@ public struct CallMachine {
         return attempt(fresh: false)
     }
 
+    /// Somebody has to report whether a token came.
+    public var awaitsToken: Bool { state == .awaitingToken || isTokenPending }
+
     public mutating func tokenCame() -> Action {
+        isTokenPending = false
         guard state == .awaitingToken else { return .none }
         isReplay = false
         return beginAttempt(fresh: isNextFresh)
@@ -74,7 +83,7 @@ public struct CallMachine {
     /// There is no token, or the rejected one again. After a replay that cannot be, the caller gets the response that
     /// there is (R4).
     public mutating func tokenFailed() -> Action {
-        guard state == .awaitingToken else { return .none }
+        guard awaitsToken else { return .none }
         return end(isReplay ? .response : .token)
     }
 
@@ -135,13 +144,18 @@ public struct CallMachine {
             return end(isLastAnException ? .exception(lastCause) : .response)
         }
         state = .waiting
-        return .wait(seconds: decision.delay)
+        isTokenPending = needsToken && decision.action == .refreshTokenAndRetry
+        return .wait(seconds: decision.delay, needsToken: isTokenPending)
     }
 
     public mutating func waitOver() -> Action {
         guard state == .waiting else { return .none }
-        // A connection on which something went wrong is not trusted again.
-        return attempt(fresh: isLastAnException)
+        // A connection on which something went wrong is not trusted again. The token that came during the wait is asked for
+        // once more: it may have become too old.
+        guard isTokenPending else { return attempt(fresh: isLastAnException) }
+        state = .awaitingToken
+        isNextFresh = isLastAnException
+        return .awaitToken
     }
 
     public mutating func cancel() -> Action {
@@ -177,6 +191,7 @@ public struct CallMachine {
 
     private mutating func end(_ ending: Ending) -> Action {
         state = .ended
+        isTokenPending = false
         return .end(ending)
     }
 }

@@ -1,7 +1,8 @@
 /// What a token endpoint has answered (T12).
 public enum TokenEndpointAnswer {
-    /// A token as it stands in the document, and its life in seconds; whether they can be used is for T6 to say.
-    case token(JSONString?, life: Double, refreshToken: JSONString?)
+    /// A token as it stands in the document, and its life in seconds, nil if it does not say one; whether they can be used
+    /// is for T6 to say.
+    case token(JSONString?, life: Double?, refreshToken: JSONString?)
     case failure(ProviderFailure, isRetryable: Bool)
 
     public init(status: Int32, body: UnsafeRawBufferPointer) {
@@ -29,7 +30,7 @@ public enum TokenEndpointAnswer {
         }
         self = .token(
             Self.string(object.member("access_token") ?? object.member("token")),
-            life: Self.seconds(object.member("expires_in") ?? object.member("expiresIn")),
+            life: (object.member("expires_in") ?? object.member("expiresIn")).map { Self.seconds($0) },
             refreshToken: Self.string(object.member("refresh_token")))
     }
 
@@ -38,7 +39,7 @@ public enum TokenEndpointAnswer {
     }
 
     /// A number, or a string that is one; NaN if it is neither.
-    private static func seconds(_ value: JSONObject.Value?) -> Double {
+    private static func seconds(_ value: JSONObject.Value) -> Double {
         switch value {
         case .number(let number): return number
         case .string(let string):
@@ -53,7 +54,7 @@ public enum TokenEndpointAnswer {
                 guard let start = bytes.baseAddress else { return .nan }
                 return DecimalNumber.parse(ByteCursor(start: start, count: count).trimmed()) ?? .nan
             }
-        case .other, .repeated, nil: return .nan
+        case .other, .repeated: return .nan
         }
     }
 

@@ -4,6 +4,8 @@ public enum TokenFailure: Error, Equatable {
     case invalidToken
     /// Its life is no number, or too short (T6).
     case invalidExpiration
+    /// A token endpoint does not say it, and there is no default (T12).
+    case missingExpiration
     /// The provider has failed for good, or often enough.
     case provider(ProviderFailure, attempts: Int32)
     /// The source has been freed (T10).
@@ -28,8 +30,6 @@ public enum ProviderFailure: Equatable, Sendable {
     case timedOut
     /// `fetchTimeout` has passed.
     case fetchTimedOut
-    /// There is no way to get another token: it is a fixed one.
-    case notRenewable
 }
 
 /// What a provider has to say of its failure: a short text that ends in NUL, without control characters.

@@ -30,7 +30,7 @@ public struct TokenMachine<Token, Waiter> {
         public let generation: UInt64
         public fileprivate(set) var life: TokenLife
         /// From this moment on it is renewed ahead (T11).
-        fileprivate var renewAt: Instant
+        fileprivate let renewAt: Instant
     }
 
     public enum Answer {
@@ -41,6 +41,8 @@ public struct TokenMachine<Token, Waiter> {
     }
 
     private let settings: TokenSettings
+    /// Its token is never dropped (T12).
+    private let isFixed: Bool
     private var random: SplitMix64
     private var held: Held?
     private(set) var fetch: Fetch?
@@ -48,6 +50,10 @@ public struct TokenMachine<Token, Waiter> {
     private var lastCall: UInt64 = 0
     private var lastTicket: UInt64 = 0
     private var isClosed = false
+    /// Calls of the provider that failed since the last token came.
+    private var failures: Int32 = 0
+    /// After a failure, no fetch begins for callers who have a token all the same before this moment of CLOCK_BOOTTIME (T11).
+    private var quietUntil = Instant(nanoseconds: .min)
 
     /// All that is done to get one token.
     struct Fetch {
@@ -72,13 +78,18 @@ public struct TokenMachine<Token, Waiter> {
     }
 
     public init(settings: TokenSettings, random: SplitMix64) {
+        self.init(settings, random, isFixed: false)
+    }
+
+    private init(_ settings: TokenSettings, _ random: SplitMix64, isFixed: Bool) {
         self.settings = settings
         self.random = random
+        self.isFixed = isFixed
     }
 
     /// With a token that never expires.
     public init(fixed token: Token, settings: TokenSettings, at moment: TokenMoment) {
-        self.init(settings: settings, random: SplitMix64(state: 0))
+        self.init(settings, SplitMix64(state: 0), isFixed: true)
         lastGeneration = 1
         held = Held(token: token, generation: 1, life: .endless(from: moment), renewAt: .distantFuture)
     }
@@ -91,9 +102,10 @@ public struct TokenMachine<Token, Waiter> {
     /// Until when, on CLOCK_BOOTTIME, the token that is kept may be given out without more ado, the wall clock apart.
     public var readableUntil: Instant {
         guard let held else { return Instant(nanoseconds: .min) }
-        let end = held.life.end(leaving: settings.refreshLeeway)
-        // While one fetch runs ahead, nobody else has to start one.
-        return fetch == nil && held.renewAt.nanoseconds < end.nanoseconds ? held.renewAt : end
+        let end = usableUntil(held)
+        // While a fetch runs, nobody else has to start one.
+        guard fetch == nil else { return end }
+        return Instant(nanoseconds: min(renewalDue(held).nanoseconds, end.nanoseconds))
     }
 
     /// When `timePassed` is to be called, on CLOCK_MONOTONIC.
@@ -115,10 +127,9 @@ public struct TokenMachine<Token, Waiter> {
         candidate.life.look(at: moment)
         held = candidate
         guard isUsable(candidate, at: moment) else { return (nil, []) }
-        guard fetch == nil, moment.boottime.nanoseconds >= candidate.renewAt.nanoseconds else { return (candidate, []) }
-        // Should it fail, the next attempt comes at a random moment of what is left of the window.
-        let renewAt = randomMoment(from: moment.boottime, to: candidate.life.end(leaving: settings.refreshLeeway))
-        held?.renewAt = renewAt
+        guard fetch == nil, moment.boottime.nanoseconds >= renewalDue(candidate).nanoseconds else {
+            return (candidate, [])
+        }
         return (candidate, beginFetch(at: moment))
     }
 
@@ -127,7 +138,7 @@ public struct TokenMachine<Token, Waiter> {
         guard !isClosed else { return (.closed, []) }
         let (token, actions) = read(at: moment)
         if let token { return (.token(token), actions) }
-        if !settings.servesStale { held = nil }  // Nobody will use it again: it need not stay in memory (T1).
+        held = nil  // Nobody will use it again: it need not stay in memory (T1).
         let begun = fetch == nil ? beginFetch(at: moment) : []
         lastTicket += 1
         let ticket = lastTicket
@@ -150,21 +161,26 @@ public struct TokenMachine<Token, Waiter> {
         guard isUnderWay(call) else { return nil }
         guard let token else { return end(.failure(.invalidToken), at: moment) }
         guard life > settings.leastLife, life < .infinity else { return end(.failure(.invalidExpiration), at: moment) }
-        lastGeneration += 1
         let new = makeHeld(token, life: life, at: moment)
         if fetch?.isOutdated == false { held = new }
         return end(.token(new), at: moment)
     }
 
-    /// The provider has failed a call. Nil as for `answered`.
-    public mutating func failed(
-        _ call: UInt64, _ failure: ProviderFailure, isRetryable: Bool, at moment: TokenMoment
-    ) -> [Action]? {
-        guard isUnderWay(call) else { return nil }
-        return callFailed(failure, isRetryable: isRetryable, at: moment)
+    /// A token that was known before the first fetch (T12), and how many seconds remain of its life: more than 0.
+    public mutating func adopt(_ token: Token, life: Double, at moment: TokenMoment) {
+        held = makeHeld(token, life: life, at: moment)
     }
 
-    /// The provider could not be called at all.
+    /// The provider has failed a call. `leastDelay`: seconds before which it is not to be called again (T7). Nil as for
+    /// `answered`.
+    public mutating func failed(
+        _ call: UInt64, _ failure: ProviderFailure, isRetryable: Bool, leastDelay: Double = 0, at moment: TokenMoment
+    ) -> [Action]? {
+        guard isUnderWay(call) else { return nil }
+        return callFailed(failure, isRetryable: isRetryable, leastDelay: leastDelay, at: moment)
+    }
+
+    /// The provider could not be called at all, or its answer ends the fetch.
     public mutating func couldNotCall(_ call: UInt64, _ failure: TokenFailure, at moment: TokenMoment) -> [Action] {
         guard isUnderWay(call) else { return [] }
         return end(.failure(failure), at: moment)
@@ -194,11 +210,12 @@ public struct TokenMachine<Token, Waiter> {
 
     /// A token was rejected: it is dropped, if it is still the one that is kept (T8).
     public mutating func invalidated(generation: UInt64) {
-        if held?.generation == generation { held = nil }
+        if held?.generation == generation, !isFixed { held = nil }
     }
 
     /// Whatever there is, is forgotten, and so is what a call that is under way will bring (T8).
     public mutating func cleared() {
+        guard !isFixed else { return }
         held = nil
         if case .calling(let call, let limit, _) = fetch?.state {
             fetch?.state = .calling(call, limit: limit, isOutdated: true)
@@ -218,7 +235,19 @@ public struct TokenMachine<Token, Waiter> {
     // MARK: - Steps
 
     private func isUsable(_ held: Held, at moment: TokenMoment) -> Bool {
-        moment.boottime.nanoseconds < held.life.end(leaving: settings.refreshLeeway).nanoseconds
+        moment.boottime.nanoseconds < usableUntil(held).nanoseconds
+    }
+
+    /// A token is used up to the leeway (T2), and to its very end if a stale one is better than none (T11).
+    private func usableUntil(_ held: Held) -> Instant {
+        held.life.end(leaving: settings.servesStale ? 0 : settings.refreshLeeway)
+    }
+
+    /// When the next one who gets this token also starts a fetch.
+    private func renewalDue(_ held: Held) -> Instant {
+        var due = held.renewAt.nanoseconds
+        if settings.servesStale { due = min(due, held.life.end(leaving: settings.refreshLeeway).nanoseconds) }
+        return Instant(nanoseconds: max(due, quietUntil.nanoseconds))
     }
 
     private func isUnderWay(_ call: UInt64) -> Bool {
@@ -234,6 +263,7 @@ public struct TokenMachine<Token, Waiter> {
             let start = max(life.end(leaving: settings.refreshLeeway + window).nanoseconds, moment.boottime.nanoseconds)
             renewAt = randomMoment(from: Instant(nanoseconds: start), to: end)
         }
+        lastGeneration += 1
         return Held(token: token, generation: lastGeneration, life: life, renewAt: renewAt)
     }
 
@@ -259,7 +289,7 @@ public struct TokenMachine<Token, Waiter> {
 
     /// A failed call is followed by a wait (T5), or is the end of the fetch.
     private mutating func callFailed(
-        _ failure: ProviderFailure, isRetryable: Bool, at moment: TokenMoment
+        _ failure: ProviderFailure, isRetryable: Bool, leastDelay: Double = 0, at moment: TokenMoment
     ) -> [Action] {
         guard var fetch else { return [] }
         guard isRetryable, fetch.attempts < settings.retryPolicy.maximumAttempts else {
@@ -269,7 +299,7 @@ public struct TokenMachine<Token, Waiter> {
             return end(.failure(.provider(shown, attempts: fetch.attempts)), at: moment)
         }
         let delay = settings.retryPolicy.delay(afterFailure: fetch.attempts, unitRandom: random.nextUnit())
-        fetch.state = .waiting(until: moment.monotonic.advanced(bySeconds: delay))
+        fetch.state = .waiting(until: moment.monotonic.advanced(bySeconds: max(delay, leastDelay)))
         // The next call is not outdated: all share it.
         fetch.line.append(contentsOf: &fetch.laterLine)
         self.fetch = fetch
@@ -280,19 +310,20 @@ public struct TokenMachine<Token, Waiter> {
     private mutating func end(_ ending: Ending, at moment: TokenMoment) -> [Action] {
         guard var ended = fetch else { return [] }
         fetch = nil
-        let woken = wake(&ended.line, servedStale(ending, at: moment))
+        switch ending {
+        case .token:
+            failures = 0
+            quietUntil = Instant(nanoseconds: .min)
+        case .failure:
+            failures = min(failures + min(ended.attempts, 1_000_000), 1_000_000)
+            let delay = settings.retryPolicy.delay(afterFailure: failures, unitRandom: random.nextUnit())
+            quietUntil = moment.boottime.advanced(bySeconds: delay)
+        }
+        let woken = wake(&ended.line, ending)
         guard ended.laterLine.count > 0 else { return woken }
         let begun = beginFetch(at: moment)
         fetch?.line = ended.laterLine
         return woken + begun
-    }
-
-    /// A failure, or the old token in place of it, as long as that one is valid (T11).
-    private mutating func servedStale(_ ending: Ending, at moment: TokenMoment) -> Ending {
-        guard settings.servesStale, case .failure = ending, var stale = held else { return ending }
-        stale.life.look(at: moment)
-        held = stale
-        return stale.life.left(at: moment.boottime) > 0 ? .token(stale) : ending
     }
 
     private func wake(_ line: inout WaitingLine<Waiter>, _ ending: Ending) -> [Action] {

@@ -3,13 +3,13 @@ public struct TokenSettings {
     public var retryPolicy = TokenRetryPolicy()
     /// Seconds: a token is used while more than this is left of its life (T2).
     public var refreshLeeway = 60.0
-    /// Nanoseconds that one call of the provider may take (T4).
-    public var providerTimeout: Int64 = 60_000_000_000
+    /// Nanoseconds that one call of the provider may take (T4); without a limit, as in the source.
+    public var providerTimeout = Int64.max
     /// Nanoseconds that all calls for one token may take, waits included.
     public var fetchTimeout = Int64.max
     /// Seconds before the leeway in which a token is renewed while callers still get the old one (T11); 0: off.
     public var refreshAheadWindow = 0.0
-    /// A token that is within the leeway, but still valid, is served when a refresh has failed (T11).
+    /// A token that is within the leeway, but still valid, is served while a refresh runs, and after it failed (T11).
     public var servesStale = false
 
     public init() {}

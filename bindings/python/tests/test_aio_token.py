@@ -123,7 +123,6 @@ def test_t5_retryable_failures_are_retried_in_virtual_time() -> None:
     [
         (KeyError("secret"), KeyError),
         (TokenProviderError("why"), TokenProviderError),
-        (asyncio.CancelledError(), asyncio.CancelledError),
         (None, TypeError),
         ((5, 3600), TypeError),
     ],
@@ -142,6 +141,35 @@ def test_f68_what_a_provider_raises_is_the_cause(server: Server, answer: Any, ca
 
     in_loop(work)
     assert provider.calls == 2
+
+
+def test_f113_a_provider_that_is_cancelled_cancels(server: Server) -> None:
+    """T4. All who wait get CancelledError, after one call."""
+    provider = Provider(asyncio.CancelledError())
+
+    async def work(client: AsyncClient) -> None:
+        async with TokenSource(provider) as source:
+            waiting = [asyncio.ensure_future(source.get()) for _ in range(3)]
+            for end in await asyncio.gather(*waiting, return_exceptions=True):
+                assert type(end) is CancelledError
+                assert isinstance(end.__cause__, asyncio.CancelledError)
+            assert provider.calls == 1
+            with pytest.raises(CancelledError, match="the token provider cancelled"):
+                await client.get(server.url("/auth"), token_source=source)
+
+    in_loop(work)
+
+
+def test_f121_async_with() -> None:
+    """The source is closed at its end."""
+
+    async def work() -> None:
+        async with TokenSource(Provider(("token", 3600))) as source:
+            assert (await source.get()).value == "token"
+        with pytest.raises(ClosedError):
+            await source.get()
+
+    asyncio.run(work())
 
 
 def test_t6_what_is_no_life_is_told_to_those_who_wait() -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 import copy
 import pickle
 import threading
 import time
 from contextlib import suppress
+from ctypes import c_void_p
 from typing import Any, Callable
 
 import pytest
 from threads import run_in_threads
 
 from boxretry import (
+    BoxRetryError,
     CancelledError,
     CancelSwitch,
     ClientTokenProviderFailedError,
@@ -30,8 +34,10 @@ from boxretry import (
     TokenSource,
     WaitTimeoutError,
     _abi,
+    _token_calls,
 )
 from boxretry._token_calls import TokenWait
+from boxretry.enums import Error
 
 #: More than anything here takes; a test that would wait for ever fails instead.
 PATIENCE = 60.0
@@ -565,8 +571,8 @@ def test_t12_a_fixed_token_is_all_there_is() -> None:
     with FixedToken(" abc ") as source:
         assert (source.get().value, source.get().expires_in) == ("abc", 2**31 - 1)
         source.invalidate("abc")
-        with pytest.raises(ClientTokenProviderFailedError, match="cannot be renewed"):
-            source.get()
+        source.clear()
+        assert source.get().value == "abc"
 
 
 @pytest.mark.parametrize("token", ["", " ", "a b", "x" * 16_385, "é"])
@@ -613,3 +619,128 @@ def test_t1_no_repr_shows_a_token() -> None:
             for each in (token, source):
                 with pytest.raises(TypeError):
                     attempt(each)
+
+
+# To the letter of the sources, and manners
+
+
+@pytest.mark.parametrize(
+    "raised", [CancelledError(), concurrent.futures.CancelledError(), asyncio.CancelledError()], ids=repr
+)
+def test_f113_a_provider_that_cancels(raised: BaseException) -> None:
+    """T4. One call, and CancelledError for all who wait: no BoxRetryError, since it must not be retried."""
+    gate = threading.Event()
+    provider = Provider(lambda: gate.wait(PATIENCE) and raised)
+    with TokenSource(provider) as source:
+        waiting = [in_background(source.get) for _ in range(3)]
+        while len(_token_calls._waits) < 3:
+            time.sleep(0.001)
+        gate.set()
+        for result in waiting:
+            with pytest.raises(CancelledError, match="the token provider cancelled") as caught:
+                result()
+            assert caught.value.__cause__ is raised
+            assert not isinstance(caught.value, BoxRetryError)
+            assert isinstance(caught.value, concurrent.futures.CancelledError)
+    assert provider.calls == 1
+
+
+def test_f112_a_provider_has_no_limit_unless_one_is_set() -> None:
+    """T4. Given one that blocks for 70 s of a manual clock, then it is called once, and its answer is used."""
+    with ManualClock() as clock:
+        called, passed = threading.Event(), threading.Event()
+
+        def late() -> tuple[str, float]:
+            called.set()
+            assert passed.wait(PATIENCE)
+            return "late", 3600
+
+        provider = Provider(late)
+        with TokenSource(provider, clock=clock) as source:
+            result = in_background(source.get)
+            assert called.wait(PATIENCE)
+            clock.advance(70)
+            passed.set()
+            assert result().value == "late"
+    assert provider.calls == 1
+
+
+@pytest.mark.parametrize("options", [{"serve_stale": True}, {"refresh_ahead_window": 1000}])
+def test_f128_a_dead_provider_is_not_hammered(options: dict[str, Any]) -> None:
+    """T11. Given a provider that fails at once, then 100,000 gets are served, and cost 1 or 2 calls of it."""
+    provider = Provider(KeyError())
+    life = 120 if "refresh_ahead_window" in options else 50
+    with TokenSource(provider, initial_token="known", initial_expires_in=life, **options) as source:
+        if "refresh_ahead_window" in options:  # The window is half of the life: its moments are from 60 to 60 s before.
+            time.sleep(0.01)
+        begun = time.monotonic()
+        for _ in range(100_000):
+            assert source.get().generation == 1
+            if time.monotonic() - begun > 1:
+                break
+    assert provider.calls <= 2
+
+
+def test_f128b_serve_stale_does_not_wait_for_retries() -> None:
+    """T11. Given a token with 40 s left and a provider that fails retryably, then it is given at once until its end."""
+    provider = Provider(TokenProviderError(retryable=True))
+    with (
+        ManualClock() as clock,
+        TokenSource(provider, serve_stale=True, clock=clock, initial_token="known", initial_expires_in=40) as source,
+    ):
+        for _ in range(39):
+            assert source.get(timeout=0).value == "known"
+            clock.advance(1)
+        clock.advance(1)
+        with pytest.raises(WaitTimeoutError):
+            source.get(timeout=0)
+    assert provider.calls >= 1
+
+
+def test_t12_a_token_that_is_known_already() -> None:
+    provider = Provider(("new", 3600))
+    with TokenSource(provider, initial_token=" known ", initial_expires_in=100) as source:
+        token = source.get()
+        assert (token.value, token.generation, provider.calls) == ("known", 1, 0)
+        assert token.expires_in == pytest.approx(100, abs=60)
+        source.invalidate(token)
+        assert (source.get().value, provider.calls) == ("new", 1)
+    for expires_in in (0, -1, float("nan"), float("inf")):
+        with pytest.raises(InvalidArgumentError, match="initial_expires_in"):
+            TokenSource(provider, initial_token="known", initial_expires_in=expires_in)
+    for token_text in ("", "a b", "é"):
+        with pytest.raises(InvalidArgumentError, match="initial_token"):
+            TokenSource(provider, initial_token=token_text, initial_expires_in=100)
+    with pytest.raises(InvalidArgumentError, match="initial_token"):
+        TokenSource(provider, initial_token="known")
+
+
+def test_f120_who_only_looks_may_look_anywhere() -> None:
+    """K4. Inside `on_token`, where waiting is refused, get(0) answers; but not inside the source's own provider."""
+    looked: list[Any] = []
+    with TokenSource(Provider(("token", 3600))) as source:
+        source.get()
+
+        def look(context: int, status: int, token: int | None) -> None:
+            if token is not None:
+                _abi.boxretry_token_free(c_void_p(token))
+            out = c_void_p()
+            for timeout_ms in (0, 1000):
+                looked.append(
+                    Error(_abi.boxretry_token_source_get(source._open_handle().pointer, timeout_ms, None, out))
+                )
+                if out:
+                    _abi.boxretry_token_free(out)
+                    out = c_void_p()
+
+        on_token = _abi.TokenCallback(look)
+        _abi.boxretry_token_source_get_async(source._open_handle().pointer, None, on_token, 0)
+    assert looked == [Error.OK, Error.IN_CALLBACK]
+
+    def provider() -> tuple[str, float]:
+        with pytest.raises(InCallbackError):
+            own.get(timeout=0)
+        return "token", 3600
+
+    with TokenSource(provider) as own:
+        assert own.get().value == "token"

@@ -18,6 +18,7 @@ from boxretry import (
     InvalidArgumentError,
     InvalidClientTokenError,
     InvalidClientTokenExpirationError,
+    ManualClock,
     OAuth2Token,
     Proxy,
     TokenRetryPolicy,
@@ -26,6 +27,8 @@ from boxretry import (
 Answer = tuple[int, Any]
 GOOD = {"access_token": "token", "expires_in": 3600, "token_type": "bearer"}
 QUICK = TokenRetryPolicy(initial_delay=0)
+#: More than anything here takes.
+PATIENCE = 60
 
 
 class Endpoint:
@@ -80,6 +83,28 @@ def endpoint() -> Iterator[Endpoint]:
 
 def source_of(endpoint: Endpoint, fields: Any = (), **options: Any) -> OAuth2Token:
     return OAuth2Token(endpoint.url, fields, policy=options.pop("policy", QUICK), proxy=Proxy.NONE, **options)
+
+
+def test_f127_the_life_of_an_answer_that_does_not_say_it(endpoint: Endpoint) -> None:
+    """T12. Without a default it is an error; a life that the answer says wins, also where it is nonsense."""
+    endpoint.answers = [(200, {"access_token": "token"})]
+    with source_of(endpoint, default_expires_in=1800) as source:
+        assert source.get().expires_in == pytest.approx(1800, abs=60)
+    endpoint.answers = [(200, {"access_token": "token", "expires_in": "abc"})]
+    with source_of(endpoint, default_expires_in=1800) as source, pytest.raises(InvalidClientTokenExpirationError):
+        source.get()
+    for wrong in (-1, float("nan"), float("inf")):
+        with pytest.raises(InvalidArgumentError, match="default_expires_in"):
+            source_of(endpoint, default_expires_in=wrong)
+
+
+def test_t12_a_token_that_is_known_already_costs_no_request(endpoint: Endpoint) -> None:
+    with source_of(endpoint, initial_token="known", initial_expires_in=100) as source:
+        assert source.get().value == "known"
+        assert not endpoint.requests
+        source.invalidate("known")
+        assert source.get().value == "token"
+    assert len(endpoint.requests) == 1
 
 
 # What is sent
@@ -197,7 +222,7 @@ def test_f73_answers_that_are_tokens(endpoint: Endpoint, answer: Any) -> None:
 @pytest.mark.parametrize(
     ("answer", "error", "detail"),
     [
-        ({"access_token": "token"}, InvalidClientTokenExpirationError, "life"),
+        ({"access_token": "token"}, InvalidClientTokenExpirationError, "has no expires_in"),
         ({"access_token": "token", "expires_in": "abc"}, InvalidClientTokenExpirationError, "life"),
         ({"access_token": "token", "expires_in": None}, InvalidClientTokenExpirationError, "life"),
         ({"expires_in": 3600}, InvalidClientTokenError, "token"),
@@ -307,3 +332,23 @@ def test_fields_are_a_mapping_or_pairs() -> None:
 def test_what_cannot_be_is_refused(name: str, value: Any) -> None:
     with pytest.raises(InvalidArgumentError, match=name):
         OAuth2Token("https://example.com/", **{name: value})
+
+
+def test_f126_a_busy_endpoint_is_asked_again_when_it_says(endpoint: Endpoint) -> None:
+    """T7. Given 429 with Retry-After: 3 and a policy whose delay is 1 s, then the next request comes after 3 s."""
+    endpoint.headers = {"Retry-After": "3"}
+    for status in (429, 503, 500):
+        endpoint.answers, endpoint.requests = [(status, b""), (200, GOOD)], []
+        with (
+            ManualClock() as clock,
+            source_of(endpoint, policy=TokenRetryPolicy(jitter_ratio=0), clock=clock, provider_timeout=None) as source,
+        ):
+            waiting = threading.Thread(target=source.get)
+            waiting.start()
+            clock.wait_for_timer(PATIENCE)
+            expected = 1 if status == 500 else 3
+            clock.advance(expected - 0.001)
+            assert len(endpoint.requests) == 1
+            clock.advance(0.001)
+            waiting.join(PATIENCE)
+        assert len(endpoint.requests) == 2

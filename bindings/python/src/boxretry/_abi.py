@@ -317,6 +317,8 @@ class TokenOptions(Structure):
         ("serve_stale", c_int32),
         ("reserved", c_int32),
         ("clock", c_void_p),
+        ("initial_token", c_char_p),
+        ("initial_expires_in", c_double),
     )
 
 
@@ -354,6 +356,9 @@ class TokenEndpointOptions(Structure):
         ("tls_verify", c_int32),
         ("reserved_2", c_int32),
         ("ca_path", c_char_p),
+        ("default_expires_in", c_double),
+        ("initial_token", c_char_p),
+        ("initial_expires_in", c_double),
     )
 
 

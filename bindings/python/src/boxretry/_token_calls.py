@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Callable
 from . import _abi
 from ._arguments import real
 from ._handle import Handle, HandleOwner
-from .errors import TokenProviderError, check, exception_of
+from .enums import Error
+from .errors import TokenProviderError, check, exception_of, is_cancellation
 
 if TYPE_CHECKING:
     import asyncio
@@ -60,6 +61,9 @@ class Provider:
 
     def fail(self, request: int, exception: BaseException) -> None:
         self.exception = exception
+        if is_cancellation(exception):
+            _abi.boxretry_token_request_cancel(request)
+            return
         if isinstance(exception, TokenProviderError):
             message, is_retryable = str(exception), exception.retryable
         else:  # What it says may have secrets in it.
@@ -134,6 +138,13 @@ class TokenWait:
     def forget(self) -> None:
         """Nobody waits any more."""
         _waits.pop(self._number, None)
+
+    @property
+    def was_failed_by_provider(self) -> bool:
+        """What the provider has raised is why there is no token."""
+        return self._status == Error.CLIENT_TOKEN_PROVIDER_FAILED or (
+            self._status == Error.CANCELLED and self._detail.startswith("the token provider")
+        )
 
     def result(self) -> Handle:
         """The token. Raises why there is none."""

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from typing import Any, Callable
 
 from . import _abi
-from ._arguments import Real
+from ._arguments import Real, Text
 from ._token_calls import Provider, provided_token
 from .call import CancelSwitch
 from .clock import ManualClock
@@ -32,7 +32,7 @@ class TokenSource(AnyTokenSource):
     >>> async def provider() -> tuple[str, float]:
     ...     return "secret", 3600
     >>> async def main() -> str:
-    ...     with TokenSource(provider) as source:
+    ...     async with TokenSource(provider) as source:
     ...         return (await source.get()).value
     >>> asyncio.run(main())
     'secret'
@@ -44,11 +44,13 @@ class TokenSource(AnyTokenSource):
         *,
         policy: TokenRetryPolicy | None = None,
         refresh_leeway: Real = 60,
-        provider_timeout: Real | None = 60,
+        provider_timeout: Real | None = None,
         fetch_timeout: Real | None = None,
         refresh_ahead_window: Real = 0,
         serve_stale: bool = False,
         clock: ManualClock | None = None,
+        initial_token: Text | None = None,
+        initial_expires_in: Real | None = None,
     ) -> None:
         """All is as for `boxretry.TokenSource`, but that `provider` is awaited; a call that has passed
         `provider_timeout` is cancelled when the next one begins.
@@ -67,6 +69,8 @@ class TokenSource(AnyTokenSource):
             refresh_ahead_window,
             serve_stale,
             clock,
+            initial_token,
+            initial_expires_in,
         )
 
     async def get(self, timeout: Real | None = None, *, cancel: CancelSwitch | None = None) -> Token:
@@ -92,6 +96,12 @@ class TokenSource(AnyTokenSource):
         finally:
             wait.forget()
         return self._token_of(wait)
+
+    async def __aenter__(self) -> TokenSource:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Ends the source, and cancels its provider. May be called again, and anywhere."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from concurrent.futures import CancelledError as _FutureCancelledError
+from typing import TYPE_CHECKING, Union
 
 from . import _abi
 from .enums import Error
@@ -12,8 +14,8 @@ if TYPE_CHECKING:
     from .response import Response
 
 
-class BoxRetryError(Exception):
-    """The library, or this package in its place, did not do what it was asked to."""
+class _Told(Exception):
+    """What this package's exceptions say beside their text."""
 
     #: Which error this is.
     error: Error
@@ -36,6 +38,10 @@ class BoxRetryError(Exception):
         """The error's stable name, such as "invalid_argument"."""
         name: bytes = _abi.boxretry_error_name(self.error)
         return name.decode()
+
+
+class BoxRetryError(_Told):
+    """The library, or this package in its place, did not do what it was asked to."""
 
 
 class InvalidArgumentError(BoxRetryError, ValueError):
@@ -98,8 +104,12 @@ class ExhaustedError(BoxRetryError):
     error = Error.EXHAUSTED
 
 
-class CancelledError(BoxRetryError):
-    """The call was cancelled. That is no network exception: it is neither retried nor counted as one (K2)."""
+class CancelledError(_Told, _FutureCancelledError):
+    """The call was cancelled, or its token provider cancelled (K2, T4).
+
+    Cancellation is control flow, not an error to retry: this is a concurrent.futures.CancelledError, and not a
+    BoxRetryError. A token provider may raise it, too.
+    """
 
     error = Error.CANCELLED
 
@@ -235,7 +245,10 @@ class HTTPStatusError(BoxRetryError):
     response: Response  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
-CLASSES = {
+#: What a call, or a function of the library, may raise.
+AnyError = Union[BoxRetryError, CancelledError]
+
+CLASSES: dict[Error, type[AnyError]] = {
     each.error: each
     for each in (
         InvalidArgumentError,
@@ -278,10 +291,18 @@ def check(status: int) -> None:
         raise exception_of(status, detail.decode())
 
 
-def exception_of(status: int, detail: str) -> BoxRetryError:
+def is_cancellation(exception: BaseException | None) -> bool:
+    """Whether this is how the caller's own code says that it was cancelled."""
+    asyncio = sys.modules.get("asyncio")  # Without it, nobody can have raised its exception.
+    return isinstance(exception, _FutureCancelledError) or (
+        asyncio is not None and isinstance(exception, asyncio.CancelledError)
+    )
+
+
+def exception_of(status: int, detail: str) -> AnyError:
     """The exception for an error that is not OK."""
     error = Error(status)
-    exception = CLASSES.get(error, BoxRetryError)(detail)
+    exception: AnyError = CLASSES.get(error, BoxRetryError)(detail)
     exception.error = error
     return exception
 

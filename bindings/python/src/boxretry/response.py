@@ -14,7 +14,7 @@ from ._token_calls import Provider
 from .attempt import Attempt, Reconnect, Redirect, attempts_of_call, reconnects_of_call, redirects_of_call
 from .attempt_log import log_attempts, logger, without_secrets
 from .enums import Error, Reason
-from .errors import CLASSES, BoxRetryError, ForkedError, HTTPStatusError, NetworkError, check, exception_of
+from .errors import CLASSES, AnyError, BoxRetryError, ForkedError, HTTPStatusError, NetworkError, check, exception_of
 from .watched import find_watched
 
 #: As ctypes.string_at(), whose lengths are no longer than those of an int in old versions.
@@ -182,7 +182,7 @@ class Response:
         return self._attempts
 
     @property
-    def token_error(self) -> BoxRetryError | None:
+    def token_error(self) -> AnyError | None:
         """Why no access token could be got for a replay, so that the original 401 is the response (R4). None: else.
 
         What a token provider in Python raised is its cause.
@@ -273,7 +273,7 @@ def response_of_call(handle: Handle, method: Text, provider: Provider | None) ->
         detail = decoded(_abi.boxretry_last_error_detail())
         watched = find_watched(_abi.boxretry_response_user_pointer(handle.pointer))
         cause = None if watched is None else watched.take_cause()
-        if cause is None and provider is not None and error == Error.CLIENT_TOKEN_PROVIDER_FAILED:
+        if cause is None and provider is not None and _is_of_provider(handle):
             cause = provider.exception
         try:
             raise _exception_of_call(handle, name, Error(error), detail) from cause
@@ -284,7 +284,13 @@ def response_of_call(handle: Handle, method: Text, provider: Provider | None) ->
     return Response(handle, name)
 
 
-def _exception_of_call(handle: Handle, method: str, error: Error, detail: str) -> BoxRetryError:
+def _is_of_provider(handle: Handle) -> bool:
+    """What a token provider has raised is why the call has no token."""
+    error: int = _abi.boxretry_response_token_error(handle.cell)
+    return error in (Error.CLIENT_TOKEN_PROVIDER_FAILED, Error.CANCELLED)
+
+
+def _exception_of_call(handle: Handle, method: str, error: Error, detail: str) -> AnyError:
     """`detail`: the library's, of the error; "" if it has none."""
     attempts = attempts_of_call(handle.pointer)
     url = without_secrets(decoded(_abi.boxretry_response_url(handle.pointer)))

@@ -13,7 +13,7 @@ from ._token_calls import Provider, TokenWait, open_sources, provider_callback
 from .call import CancelSwitch
 from .clock import ManualClock
 from .delays import TokenRetryPolicy, policy_struct
-from .errors import ClientTokenProviderFailedError, InvalidArgumentError, WaitTimeoutError, check, refuse_in_callback
+from .errors import BoxRetryError, CancelledError, InvalidArgumentError, WaitTimeoutError, check, refuse_in_callback
 
 #: What provides tokens: returns a token and its life in seconds, or raises, best a TokenProviderError.
 TokenProvider = Callable[[], "tuple[str | bytes, float]"]
@@ -76,11 +76,12 @@ class AnyTokenSource(HandleOwner):
 
     def _token_of(self, wait: TokenWait) -> Token:
         """The token that was waited for. Raises why there is none."""
+        if self._provider is None or not wait.was_failed_by_provider:
+            return Token(wait.result())
         try:
             return Token(wait.result())
-        except ClientTokenProviderFailedError as error:
-            cause = None if self._provider is None else self._provider.exception
-            raise error from cause
+        except (BoxRetryError, CancelledError) as error:
+            raise error from self._provider.exception
 
     def invalidate(self, token: Token | Text) -> None:
         """Drops a token that was rejected, if it is still the one that is kept (T8).
@@ -121,8 +122,9 @@ class BlockingTokenSource(AnyTokenSource):
         """
         # Not boxretry_token_source_get(): a thread that waits in there cannot be interrupted by Ctrl-C, and one that
         # comes back now and then to look has lost its place in the line, and may miss how the fetch has ended.
-        refuse_in_callback()
         limit = wait_limit(timeout)
+        if limit != 0:  # Where it only looks, it does not block.
+            refuse_in_callback()
         # No reference to the handle may be left while this waits: close() is to end the wait.
         wait = self._ask(cancel)
         try:
@@ -150,25 +152,31 @@ class TokenSource(BlockingTokenSource):
         *,
         policy: TokenRetryPolicy | None = None,
         refresh_leeway: Real = 60,
-        provider_timeout: Real | None = 60,
+        provider_timeout: Real | None = None,
         fetch_timeout: Real | None = None,
         refresh_ahead_window: Real = 0,
         serve_stale: bool = False,
         clock: ManualClock | None = None,
+        initial_token: Text | None = None,
+        initial_expires_in: Real | None = None,
     ) -> None:
         """Makes a source; nothing is fetched before somebody needs a token.
 
         provider: is called without arguments, on a thread of its own; it may block. It is called again only when it has
             returned or has passed provider_timeout, but then also while it still runs. It returns a token and its life
-            in seconds, from then on, or raises. TokenProviderError says whether to try again; whatever else it raises
-            is not retried. Inside it, this source and all that waits refuse (InCallbackError).
+            in seconds, from then on, or raises. TokenProviderError says whether to try again; a CancelledError, of this
+            package, of concurrent.futures or of asyncio, cancels, so that those who wait get CancelledError (T4);
+            whatever else it raises is not retried. Inside it, this source and all that waits refuse (InCallbackError).
         policy: of retries (T5). None: up to nine calls, with waits of 1 2 4 8 8 8 8 8 seconds, -/+ 20 %.
         refresh_leeway: seconds; a token is used while more than this remains of its life (T2).
         provider_timeout: seconds for one call. None: no limit.
         fetch_timeout: seconds for all calls and waits. None: no limit.
         refresh_ahead_window: seconds before the leeway in which a token is renewed while callers get the old one (T11).
-        serve_stale: whether a token within the leeway, but still valid, is given when a refresh has failed (T11).
+        serve_stale: whether a token within the leeway, but still valid, is given at once while a refresh runs behind it,
+            and after one has failed (T11).
         clock: a ManualClock, so that tests need not wait. None: the system's.
+        initial_token, initial_expires_in: a token that is known already, and the seconds that remain of its life. It is
+            used before the first call of the provider (T12).
 
         Raises InvalidArgumentError, OutOfMemoryError, ForkedError, ClosedError.
         """
@@ -181,11 +189,13 @@ class TokenSource(BlockingTokenSource):
             refresh_ahead_window,
             serve_stale,
             clock,
+            initial_token,
+            initial_expires_in,
         )
 
 
 class FixedToken(BlockingTokenSource):
-    """One token that never expires. Once it is dropped, there is no other (T12).
+    """One token that never expires, and is never dropped: a 401 to it is an ordinary response (B8, T12).
 
     >>> with FixedToken("secret") as source:
     ...     source.get().value
@@ -206,6 +216,8 @@ def fill_in_common(
     refresh_ahead_window: Real,
     serve_stale: bool,
     clock: ManualClock | None,
+    initial_token: Text | None,
+    initial_expires_in: Real | None,
 ) -> object:
     """Fills in what the options of sources have in common. What it returns must live as long as the source is made."""
     if policy is not None:
@@ -215,6 +227,11 @@ def fill_in_common(
     options.fetch_timeout_ms = _milliseconds(fetch_timeout, "fetch_timeout")
     options.refresh_ahead_window = real(refresh_ahead_window, "refresh_ahead_window")
     options.serve_stale = bool(serve_stale)
+    if (initial_token is None) != (initial_expires_in is None):
+        raise InvalidArgumentError("initial_token, initial_expires_in: one goes only with the other")
+    if initial_token is not None and initial_expires_in is not None:
+        options.initial_token = text(initial_token, "initial_token")
+        options.initial_expires_in = real(initial_expires_in, "initial_expires_in")
     if clock is None:
         return None
     if not isinstance(clock, ManualClock):

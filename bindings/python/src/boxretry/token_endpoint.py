@@ -8,7 +8,7 @@ from ctypes import byref
 from typing import Any, Callable
 
 from . import _abi
-from ._arguments import Real, Text, new, text
+from ._arguments import Real, Text, new, real, text
 from ._bodies import Path
 from ._common_arguments import set_connection
 from .attempt_log import log_failure
@@ -48,6 +48,9 @@ class OAuth2Token(BlockingTokenSource):
         refresh_ahead_window: Real = 0,
         serve_stale: bool = False,
         clock: ManualClock | None = None,
+        default_expires_in: Real | None = None,
+        initial_token: Text | None = None,
+        initial_expires_in: Real | None = None,
         timeout: Timeout | None = None,
         user_agent: Text | None = None,
         ca_file: Text | None = None,
@@ -65,7 +68,8 @@ class OAuth2Token(BlockingTokenSource):
             the token that came with it is handed out; to store it. What it raises is logged as an error by
             the logger `boxretry`.
         headers: further headers.
-        policy to clock: as for `TokenSource`. timeout to proxy: as for `Client`.
+        default_expires_in: seconds that a token lives whose answer does not say it. None: such an answer is an error.
+        policy to clock, initial_token, initial_expires_in: as for `TokenSource`. timeout to proxy: as for `Client`.
 
         Raises InvalidArgumentError, OutOfMemoryError, ExhaustedError, ForkedError, ClosedError.
         """
@@ -86,8 +90,19 @@ class OAuth2Token(BlockingTokenSource):
             listener = _Listener(on_refresh_token)
             options.context, options.on_refresh_token = listener.number, _refresh_token_callback
         kept = fill_in_common(
-            options, policy, refresh_leeway, provider_timeout, fetch_timeout, refresh_ahead_window, serve_stale, clock
+            options,
+            policy,
+            refresh_leeway,
+            provider_timeout,
+            fetch_timeout,
+            refresh_ahead_window,
+            serve_stale,
+            clock,
+            initial_token,
+            initial_expires_in,
         )
+        if default_expires_in is not None:
+            options.default_expires_in = real(default_expires_in, "default_expires_in")
         options.allow_insecure = bool(allow_insecure)
         set_connection(options, timeout, user_agent, ca_file, ca_path, tls_verify, proxy)
         self._open(_abi.boxretry_token_source_new_endpoint, byref(options), keeps=(listener, kept))
