@@ -574,6 +574,14 @@ typedef struct boxretry_retry_options {
 /** Does what BOXRETRY_RETRY_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
 boxretry_error boxretry_retry_options_init(boxretry_retry_options *options, size_t struct_size);
 
+/** What there is of the body of a response, in an outcome. */
+enum {
+  BOXRETRY_BODY_NONE = 0,     /* there is no response, or nothing is known of its body */
+  BOXRETRY_BODY_COMPLETE = 1, /* all of it */
+  BOXRETRY_BODY_PARTIAL = 2,  /* its beginning: it broke off, or is longer than what is kept (B15) */
+  BOXRETRY_BODY_PENDING = 3   /* nothing yet: a sink waits for the decision (B15) */
+};
+
 /**
  * How one attempt ended (B2): a response, or a network exception.
  *
@@ -593,10 +601,18 @@ typedef struct boxretry_outcome {
   const boxretry_request *request; /* what was sent, for B12 and custom strategies; NULL (default): not said */
   int32_t body_not_replayable;     /* flag: the request's body cannot be sent again, so there is no retry (R3) */
   int32_t reserved;                /* 0 */
+  const void *body;                /* of the response, for custom strategies (B9); NULL: none */
+  size_t body_length;              /* bytes */
+  int32_t body_state;              /* BOXRETRY_BODY_… */
+  int32_t reserved_2;              /* 0 */
+  const char *url; /* where the response came from, after redirects, for custom strategies; NULL: not said */
 } boxretry_outcome;
 
 #define BOXRETRY_OUTCOME_INIT                                                                                          \
-  { sizeof(boxretry_outcome), 0, BOXRETRY_CAUSE_NONE, NULL, 0, 0, BOXRETRY_SENT_UNKNOWN, NULL, 0, 0 }
+  {                                                                                                                    \
+    sizeof(boxretry_outcome), 0, BOXRETRY_CAUSE_NONE, NULL, 0, 0, BOXRETRY_SENT_UNKNOWN, NULL, 0, 0, NULL, 0,          \
+        BOXRETRY_BODY_NONE, 0, NULL                                                                                    \
+  }
 
 /** Does what BOXRETRY_OUTCOME_INIT does. INVALID_ARGUMENT. Any thread. */
 boxretry_error boxretry_outcome_init(boxretry_outcome *outcome, size_t struct_size);

@@ -76,7 +76,8 @@ final class CallbackRetryStrategy: RetryStrategy {
             headers: outcome.headers.cHeaders, header_count: outcome.headers.count,
             auth_available: outcome.authAvailable ? 1 : 0, request_sent: outcome.requestSent.rawValue,
             request: outcome.request?.assumingMemoryBound(to: boxretry_request.self),
-            body_not_replayable: outcome.isBodyReplayable ? 0 : 1, reserved: 0)
+            body_not_replayable: outcome.isBodyReplayable ? 0 : 1, reserved: 0, body: outcome.body,
+            body_length: outcome.bodyLength, body_state: outcome.bodyState.rawValue, reserved_2: 0, url: outcome.url)
         called { body(&cOutcome) }
         guard shim_fork_generation() == forks else {
             throw StrategyFailure("a callback has called fork(), and this is the child", isForked: true)

@@ -88,7 +88,8 @@ extension boxretry_outcome: SizedStruct {
         boxretry_outcome(
             struct_size: MemoryLayout<boxretry_outcome>.size, status: 0, cause: Int32(BOXRETRY_CAUSE_NONE),
             headers: nil, header_count: 0, auth_available: 0, request_sent: Int32(BOXRETRY_SENT_UNKNOWN), request: nil,
-            body_not_replayable: 0, reserved: 0)
+            body_not_replayable: 0, reserved: 0, body: nil, body_length: 0, body_state: Int32(BOXRETRY_BODY_NONE),
+            reserved_2: 0, url: nil)
     }
 
     static var firstSize: Int { 40 }
@@ -123,12 +124,23 @@ extension Outcome {
             throw .invalidArgument("outcome", "request_sent", "is no BOXRETRY_SENT_", is: Int64(outcome.request_sent))
         }
         guard outcome.reserved == 0 else { throw .invalidArgument("outcome", "reserved", "must be 0") }
+        guard outcome.reserved_2 == 0 else { throw .invalidArgument("outcome", "reserved_2", "must be 0") }
+        guard let state = BodyState(rawValue: outcome.body_state) else {
+            throw .invalidArgument("outcome", "body_state", "is no BOXRETRY_BODY_", is: Int64(outcome.body_state))
+        }
+        guard outcome.body != nil || outcome.body_length == 0 else {
+            throw .invalidArgument("outcome", "body", "is NULL, but body_length is not 0")
+        }
         self.init(
             status: outcome.status, cause: cause,
             headers: try HeaderList(reading: outcome.headers, outcome.header_count, "outcome"),
             authAvailable: outcome.auth_available != 0, requestSent: sent,
             isRequestUnsafe: outcome.request == nil ? false : try boxretry_request.checkedIsUnsafe(outcome.request),
             request: UnsafeRawPointer(outcome.request), isBodyReplayable: outcome.body_not_replayable == 0)
+        body = outcome.body
+        bodyLength = outcome.body_length
+        bodyState = state
+        url = outcome.url
     }
 }
 

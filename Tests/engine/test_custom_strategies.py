@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
-from boxretry import Action, Cause, Client, CustomRetryStrategy, DeadlineError, Outcome, WaitTimeoutError
+from boxretry import (
+    Action,
+    BodyState,
+    Cause,
+    Client,
+    CustomRetryStrategy,
+    DeadlineError,
+    NetworkError,
+    Outcome,
+    WaitTimeoutError,
+)
 from calls import eventually, quick, statuses
 from fault_server import FaultServer
 from raw_server import RawServer
@@ -78,3 +90,68 @@ def test_f97_a_body_that_comes_late_is_not_cut_off_by_how_the_attempt_before_end
     assert (response.status, response.sink_length) == (200, 1000)
     assert statuses(response.attempts) == [Cause.PROTOCOL.name, 200]
     assert len(server.heads) == 2
+
+
+class Looks(CustomRetryStrategy):
+    """Remembers what it was shown, and stops after the second attempt."""
+
+    def __init__(self) -> None:
+        self.seen: list[Outcome] = []
+
+    def should_retry(self, outcome: Outcome, attempt_number: int) -> bool:
+        self.seen.append(outcome)
+        return len(self.seen) < 2
+
+    def retry_after(self, outcome: Outcome, attempt_number: int) -> float:
+        return 0
+
+
+def test_f118_a_strategy_sees_the_body_and_the_final_url(server: FaultServer) -> None:
+    """B9. Given 409 with a JSON body after a redirect; and a body that broke off, in the next attempt."""
+    id, strategy = server.new_id(), Looks()
+    url = server.url("/seq/307,409,close:40", {"409.body": '{"code":"busy"}'}, id=id, to="http")
+    with Client(strategy) as client, contextlib.suppress(NetworkError):
+        client.post(url, data="x")
+    first, second = strategy.seen
+    assert (first.status, first.body, first.body_state) == (409, b'{"code":"busy"}', BodyState.COMPLETE)
+    assert first.url is not None and first.url.startswith(server.url("/seq/")[:16])
+    assert (second.cause, len(second.body), second.body_state) == (Cause.RECEIVE, 40, BodyState.PARTIAL)
+
+
+def test_b9_a_body_is_cut_off_where_it_is_for_everybody(server: FaultServer) -> None:
+    strategy = Looks()
+    with Client(strategy, error_body_limit=4) as client:
+        client.get(server.url("/seq/503,200", {"503.body": "busy as a bee"}, id=server.new_id()))
+    first, second = strategy.seen
+    assert (first.body, first.body_state) == (b"busy", BodyState.PARTIAL)
+    assert (len(second.body), second.body_state) == (64, BodyState.COMPLETE)
+
+
+def test_b9_a_body_that_a_sink_waits_for_is_still_to_come(server: FaultServer, tmp_path: Path) -> None:
+    """B15."""
+    strategy = Looks()
+    with Client(strategy) as client:
+        client.get(server.url("/seq/503,200", id=server.new_id()), to_file=tmp_path / "file")
+    assert [outcome.body_state for outcome in strategy.seen] == [BodyState.COMPLETE, BodyState.PENDING]
+    assert strategy.seen[1].body == b""
+
+
+@pytest.mark.parametrize("way", ["get", "submit"])
+def test_f119_what_a_strategy_raises_has_the_attempts_and_the_response(server: FaultServer, way: str) -> None:
+    """B9."""
+
+    class Raises(CustomRetryStrategy):
+        def should_retry(self, outcome: Outcome, attempt_number: int) -> bool:
+            if attempt_number == 2:
+                raise KeyError("mine")
+            return True
+
+        def retry_after(self, outcome: Outcome, attempt_number: int) -> float:
+            return 0
+
+    url = server.url("/seq/503,409", {"409.body": "busy"}, id=server.new_id())
+    with Client(Raises()) as client, pytest.raises(KeyError) as raised:
+        _ = client.get(url) if way == "get" else client.submit("GET", url).response()
+    told: Any = raised.value
+    assert [attempt.status for attempt in told.attempts] == [503, 409]
+    assert (told.response.status, told.response.text) == (409, "busy")

@@ -205,6 +205,14 @@ extension Engine {
     func makeOutcome(_ call: Call, _ transfer: Transfer, headers: HeaderList, cause: NetworkExceptionCause) {
         var outcome = cause == .none ? Outcome(status: transfer.status) : Outcome(exception: cause)
         outcome.headers = headers
+        outcome.url = transfer.target.shownURL
+        if let received = transfer.received {
+            outcome.body = received.body.baseAddress
+            outcome.bodyLength = received.body.count
+            outcome.bodyState = received.status == 0 || received.isBodyCutOff ? .partial : .complete
+        } else if cause == .none {
+            outcome.bodyState = .pending
+        }
         outcome.requestSent = call.requestSent
         outcome.isRequestUnsafe = call.request.isUnsafe
         outcome.request = UnsafeRawPointer(call.request.description)

@@ -15,6 +15,12 @@ public struct Outcome {
     public var isBodyReplayable = true
     /// False if the caller's sink has a part of a body that broke off, and cannot start again (B15).
     public var isSinkRestartable = true
+    /// The body of the response as far as it has been read, for a custom strategy to see (B9). The core does not look at it.
+    public var body: UnsafeRawPointer?
+    public var bodyLength = 0
+    public var bodyState = BodyState.none
+    /// Where the response came from, or the attempt went, after redirects.
+    public var url: UnsafePointer<CChar>?
 
     /// A proxy wants other credentials than it was given (407 to CONNECT), and would again (W6).
     public var isProxyUnauthorized = false
@@ -75,6 +81,17 @@ public enum NetworkExceptionCause: Int32, CaseIterable {
     case `protocol` = 6
     case timeoutIdle = 7
     case timeoutResource = 8
+}
+
+/// What is there of a response's body.
+public enum BodyState: Int32 {
+    /// There is no response, or nothing is known of its body.
+    case none = 0
+    case complete = 1
+    /// It broke off, or is longer than what is kept.
+    case partial = 2
+    /// Nothing yet: a sink waits for the decision (B15).
+    case pending = 3
 }
 
 /// How much of the request left this machine.

@@ -23,6 +23,7 @@ ENUMS: dict[str, type[IntEnum]] = {
     "BOXRETRY_DELAY_": enums.DelaySource,
     "BOXRETRY_REASON_": enums.Reason,
     "BOXRETRY_SENT_": enums.RequestSent,
+    "BOXRETRY_BODY_": enums.BodyState,
     "BOXRETRY_OVER_CAP_": enums.OverCap,
     "BOXRETRY_RETRY_AFTER_": enums.RetryAfterState,
     "BOXRETRY_TIMELINE_": enums.Timeline,

@@ -27,6 +27,7 @@ from .delays import TokenRetryPolicy, backoff_delay, parse_retry_after, token_de
 from .enums import (
     PAUSE,
     Action,
+    BodyState,
     Cause,
     DelaySource,
     Error,
@@ -94,6 +95,7 @@ __all__ = [
     "Action",
     "Attempt",
     "AttemptRequest",
+    "BodyState",
     "BoxClientCredentials",
     "BoxRetryError",
     "BudgetStats",

@@ -223,6 +223,11 @@ class Outcome(Structure):
         ("request", POINTER(Request)),
         ("body_not_replayable", c_int32),
         ("reserved", c_int32),
+        ("body", c_void_p),
+        ("body_length", c_size_t),
+        ("body_state", c_int32),
+        ("reserved_2", c_int32),
+        ("url", c_char_p),
     )
 
 

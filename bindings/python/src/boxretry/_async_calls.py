@@ -16,7 +16,7 @@ from ._handle import Handle
 from ._sending import Sending
 from .client import Client
 from .outcome import Request
-from .response import Response, log_call, response_of_call
+from .response import Response, log_call, raise_from_callbacks, response_of_call
 from .watched import Watched
 
 
@@ -79,8 +79,7 @@ class AsyncCall:
             self.give_up()
             raise
         log_call(result, self._method)
-        if self._watched is not None:
-            self._watched.raise_exception()
+        raise_from_callbacks(self._watched, result, self._method)
         return response_of_call(result, self._method, self._provider)
 
 

@@ -23,7 +23,7 @@ from .call import Call, wait_in_slices
 from .enums import Error
 from .errors import BoxRetryError, ClosedError, check
 from .options import ClientSettings, RequestArguments, Strategy
-from .response import Response, log_call, response_of_call
+from .response import Response, log_call, raise_from_callbacks, response_of_call
 from .stream import Stream
 
 if TYPE_CHECKING:
@@ -171,8 +171,7 @@ class Client(HandleOwner):
         else:
             result = perform(client, sending)
         log_call(result, method)
-        if sending.watched is not None:
-            sending.watched.raise_exception()
+        raise_from_callbacks(sending.watched, result, method)
         return response_of_call(result, method, self._provider_of(sending))
 
     @shows_arguments

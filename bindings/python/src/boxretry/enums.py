@@ -139,6 +139,15 @@ class RequestSent(_OpenEnum):
     SOME = 2
 
 
+class BodyState(_OpenEnum):
+    """What there is of the body of a response, in an outcome."""
+
+    NONE = 0  #: There is no response, or nothing is known of its body.
+    COMPLETE = 1
+    PARTIAL = 2  #: It broke off, or is longer than what is kept.
+    PENDING = 3  #: Nothing yet: a sink waits for the decision (B15).
+
+
 class RetryAfterState(_OpenEnum):
     """What a response says about when to come back."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from ctypes import POINTER, c_char_p, c_void_p, cast, pointer, py_object
+from ctypes import POINTER, c_char_p, c_void_p, cast, pointer, py_object, string_at
 from dataclasses import dataclass
 from typing import Any, Callable, Protocol, Union
 
 from . import _abi
 from ._arguments import Text, decoded, integer, member, new, text
-from .enums import Cause, RequestSent, RetrySafety
+from .enums import BodyState, Cause, RequestSent, RetrySafety
 
 #: Header lines: pairs of a name and a value, or what has such `items()`. A str stands for its UTF-8 bytes, where bytes
 #: that are no UTF-8 are escaped as os.fsdecode() does it; bytes stand for themselves.
@@ -71,6 +71,11 @@ class Outcome:
     request: Request | None = None
     #: False: the request's body cannot be sent again, so there is no retry (R3).
     body_replayable: bool = True
+    #: The body of the response, as far as it has been read, for custom strategies.
+    body: bytes = b""
+    body_state: BodyState = BodyState.NONE
+    #: Where the response came from, after redirects; None: not said.
+    url: str | None = None
 
     def __post_init__(self) -> None:
         """Raises TypeError if an argument stands in the place of another."""
@@ -130,6 +135,11 @@ class OutcomeStruct:
         self._request = request = outcome.request
         struct.request = None if request is None else pointer(_request_struct(request))
         struct.body_not_replayable = 0 if outcome.body_replayable else 1
+        self._body = body = outcome.body
+        struct.body = cast(c_char_p(body), c_void_p) if body else None
+        struct.body_length = len(body)
+        struct.body_state = member(outcome.body_state, BodyState, "outcome.body_state")
+        struct.url = None if outcome.url is None else text(outcome.url, "outcome.url")
 
 
 def _request_struct(request: Request) -> Any:
@@ -161,6 +171,9 @@ def outcome_from_struct(struct: Any, request: Request | None) -> Outcome:
         request_sent=RequestSent(struct.request_sent),
         request=request,
         body_replayable=not struct.body_not_replayable,
+        body=string_at(struct.body, struct.body_length) if struct.body_length else b"",
+        body_state=BodyState(struct.body_state),
+        url=None if struct.url is None else decoded(struct.url),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Iterator, Mapping
 from ctypes import PYFUNCTYPE, c_size_t, c_ssize_t, c_void_p, py_object, pythonapi
@@ -15,7 +16,7 @@ from .attempt import Attempt, Reconnect, Redirect, attempts_of_call, reconnects_
 from .attempt_log import log_attempts, logger, without_secrets
 from .enums import Error, Reason
 from .errors import CLASSES, AnyError, BoxRetryError, ForkedError, HTTPStatusError, NetworkError, check, exception_of
-from .watched import find_watched
+from .watched import Watched, find_watched
 
 #: As ctypes.string_at(), whose lengths are no longer than those of an int in old versions.
 _bytes_at = PYFUNCTYPE(py_object, c_void_p, c_ssize_t)(("PyBytes_FromStringAndSize", pythonapi))
@@ -260,6 +261,22 @@ def log_call(handle: Handle, method: Text) -> None:
     """Logs the attempts in a boxretry_response, if the log is to have them."""
     if logger.isEnabledFor(logging.INFO):
         log_attempts(method, decoded(_abi.boxretry_response_url(handle.pointer)), attempts_of_call(handle.pointer))
+
+
+def raise_from_callbacks(watched: Watched | None, handle: Handle, method: Text) -> None:
+    """Raises what a callback of the call has raised, once, with the call's `attempts` and its last `response` (B9)."""
+    exception = None if watched is None else watched.take_exception()
+    if exception is None:
+        return
+    try:
+        with contextlib.suppress(AttributeError, TypeError):  # Not every exception takes attributes.
+            exception.attempts = attempts_of_call(handle.pointer)  # type: ignore[attr-defined]
+            has_response = bool(_abi.boxretry_response_status(handle.pointer))
+            name = method if isinstance(method, str) else decoded(method)
+            exception.response = Response(handle, name) if has_response else None  # type: ignore[attr-defined]
+        raise exception
+    finally:
+        del exception  # Its traceback refers to this frame.
 
 
 def response_of_call(handle: Handle, method: Text, provider: Provider | None) -> Response:

@@ -67,14 +67,10 @@ class Watched:
         coroutine.close()
         raise TypeError("a strategy with coroutines needs a boxretry.aio.AsyncClient")
 
-    def raise_exception(self) -> None:
-        """Raises what a callback has raised, once."""
+    def take_exception(self) -> BaseException | None:
+        """What a callback has raised, to whoever asks first."""
         exception, self.exception = self.exception, None
-        if exception is not None:
-            try:
-                raise exception
-            finally:
-                del exception  # Its traceback refers to this frame.
+        return exception
 
 
 _tokens = itertools.count(1)
