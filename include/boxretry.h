@@ -1338,8 +1338,13 @@ typedef struct boxretry_client_options {
   const char
       *ca_path; /* a directory of certificates in PEM form, named by hash as `openssl rehash` does, that are trusted
                           instead of the system's; with ca_file, the certificates of both. NULL: none */
-  boxretry_budget
-      *budget; /* instead of these two: a budget that is shared with other clients and retry loops. Retained.
+  /* Headers of all requests, under the rules of a request's own. A request that has a header of the same name sends its own
+     instead. They go where a request's headers go: Authorization, Cookie and `secret_headers` not to another origin. (The library
+     does not change URLs: a query for all requests is yours to append.) NULL if there are none */
+  const boxretry_header *headers;
+  size_t header_count; /* at most 65536 */
+  boxretry_budget *
+      budget; /* instead of budget_capacity and budget_ratio: a budget that is shared with other clients and retry loops. Retained.
                               NULL: none. INVALID_ARGUMENT if budget_capacity is not 0 as well */
 
   /* Each connection of an attempt must be ready for its request within this time: name look-up, TCP, a proxy's CONNECT and
@@ -1352,7 +1357,7 @@ typedef struct boxretry_client_options {
   {                                                                                                                    \
     sizeof(boxretry_client_options), NULL, NULL, 0, NULL, NULL, NULL, BOXRETRY_PROXY_ENVIRONMENT, 0, 0, 0, 0, 0, 0,    \
         NULL, NULL, BOXRETRY_PRESET_BOX, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, \
-        NULL, NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, 0                                                                  \
+        NULL, NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, 0, NULL, 0                                                         \
   }
 
 /** Does what BOXRETRY_CLIENT_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
@@ -1370,6 +1375,23 @@ typedef struct boxretry_response boxretry_response;
  * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, FORKED. Free with boxretry_client_free(). Any thread.
  */
 boxretry_error boxretry_client_new(const boxretry_client_options *options, boxretry_client **out);
+
+/**
+ * Makes a client that shares the connections, the limits, the event callback, the budget and the counters of another, and that
+ * sends with other headers, strategy, timeouts or token: what an API client for another user, or with extra headers, needs.
+ *
+ * Every option that is 0 or NULL is as in `from`. `headers` are added to those of `from`; one of the same name replaces it. Set may be:
+ * strategy, timeouts, connect_timeout_ms, deadline_ms, reconnect, max_total_attempts, max_response_headers,
+ * max_response_header_bytes, body_limit, error_body_limit, http_version, max_redirects, compression, idempotency_key_header, before_attempt, token_source,
+ * allow_insecure_token and headers. Any other option must be at its default.
+ *
+ * The two are independent: close or free them in any order. Closing one ends its own calls only; the connections close with the
+ * last client that shares them.
+ *
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, CLOSED (`from` was closed), FORKED. Free with boxretry_client_free(). Any thread. (Since 0.2.0.)
+ */
+boxretry_error boxretry_client_new_derived(boxretry_client *from, const boxretry_client_options *options,
+                                           boxretry_client **out);
 
 /**
  * Sends a request, retries it as the strategy says, and waits for the end. OK whenever the call was started: how it
@@ -1529,6 +1551,21 @@ const char *boxretry_response_reason_phrase(const boxretry_response *response);
 
 /** The value of the first header line of that name, in any case; NULL if there is none. */
 const char *boxretry_response_header(const boxretry_response *response, const char *name);
+
+/**
+ * What an error answer (status 400 or above) says about itself, by `name`; NULL if it does not say so, or says it twice, and for
+ * any other name:
+ *
+ * - "code": `code` of a JSON body, as Box and January have it, or OAuth's `error`
+ * - "message": `message`, `detail`, `error_description` or `title` of the body
+ * - "request_id": `request_id` of the body, or the header X-Request-Id or Box-Request-Id
+ * - "help_url": `help_url` of the body
+ * - "retry_after": the header Retry-After, as the server sent it
+ *
+ * A body is a JSON object of at most 65536 bytes that went to memory. The text is the server's; show it with care. It lives as
+ * long as the response. (Since 0.2.0.)
+ */
+const char *boxretry_response_error_detail(const boxretry_response *response, const char *name);
 
 /** How many header lines there are. */
 size_t boxretry_response_header_count(const boxretry_response *response);

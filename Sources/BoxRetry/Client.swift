@@ -8,23 +8,63 @@ final class ClientHandle: Handle, HandleClass {
     static var kind: HandleKind { .client }
 
     let engine: Engine
-    let strategy: any RetryStrategy
-    let settings: CallSettings
-    let idempotencyHeader: IdempotencyHeader
-    private let tokens: TokenSource?
-    private let allowsInsecureToken: Bool
+    /// Which calls of the engine are its own.
+    let owner: CallOwner
+    private let parts: Parts
+    private var settings: CallSettings { parts.settings }
+    private var tokens: TokenSource? { parts.tokens }
+    private var allowsInsecureToken: Bool { parts.allowsInsecureToken }
 
-    init(
-        _ engine: Engine, strategy: any RetryStrategy, settings: CallSettings, idempotencyHeader: IdempotencyHeader,
-        tokens: TokenSource?, allowsInsecureToken: Bool
-    ) {
-        self.tokens = tokens
-        self.allowsInsecureToken = allowsInsecureToken
+    /// What clients that share an engine may each have of their own.
+    struct Parts {
+        var strategy: any RetryStrategy
+        var settings: CallSettings
+        var idempotencyHeader: IdempotencyHeader
+        var tokens: TokenSource?
+        var allowsInsecureToken: Bool
+        /// Of all requests; nil: none.
+        var headers: OwnedHeaders?
+
+        init(_ options: boxretry_client_options) throws(Failure) {
+            strategy = BoxRetryStrategy(checked: try BoxRetryOptions(preset: options.preset))
+            settings = CallSettings()
+            settings.mayReconnect = Int(options.preset) != BOXRETRY_PRESET_JANUARY  // B13
+            idempotencyHeader = try IdempotencyHeader.checked(nil)
+            allowsInsecureToken = false
+            try set(options)
+        }
+
+        /// Takes over what the options say; what is 0 or NULL stays as it is.
+        mutating func set(_ options: boxretry_client_options) throws(Failure) {
+            try settings.set(options)
+            if let pointer = options.strategy { strategy = try StrategyHandle.retained(pointer, "strategy").strategy }
+            if let name = options.idempotency_key_header { idempotencyHeader = try IdempotencyHeader.checked(name) }
+            if let source = try TokenSourceHandle.source(behind: options.token_source) { tokens = source }
+            if options.allow_insecure_token != 0 { allowsInsecureToken = true }
+            let list = try HeaderList(reading: options.headers, options.header_count, "options")
+            try list.check { shim_place("options", "headers", at: $0) }
+            headers = try headers.merged(with: list)
+        }
+    }
+
+    init(_ engine: Engine, _ owner: CallOwner, _ parts: Parts) {
         self.engine = engine
-        self.idempotencyHeader = idempotencyHeader
-        self.strategy = strategy
-        self.settings = settings
+        self.owner = owner
+        self.parts = parts
         super.init(.client)
+    }
+}
+
+extension OwnedHeaders? {
+    /// A copy of these headers and of others, which replace those of the same name; nil if there are none.
+    fileprivate func merged(with others: HeaderList) throws(Failure) -> OwnedHeaders? {
+        guard others.count > 0 else { return self }
+        guard let copy = OwnedHeaders.copy(of: self?.list ?? .empty) else { throw .outOfMemory }
+        others.forEach { name, _ in copy.remove { RequestChecks.isSameHeader($0, name) } }
+        var isComplete = true
+        others.forEach { name, value in isComplete = isComplete && copy.append(name, value) }
+        guard isComplete else { throw .outOfMemory }
+        return copy
     }
 }
 
@@ -35,27 +75,71 @@ public func boxretry_client_new(
     answer { () throws(Failure) in
         let options = options == nil ? .defaults : try boxretry_client_options.read(options, "options")
         let out = try required(out, "out")
-        var settings = CallSettings()
-        try settings.set(options)
-        let preset = try BoxRetryOptions(preset: options.preset)
-        let strategy: any RetryStrategy
-        if let pointer = options.strategy {
-            strategy = try StrategyHandle.retained(pointer, "strategy").strategy
-        } else {
-            strategy = BoxRetryStrategy(checked: preset)
-        }
-        let key = try IdempotencyHeader.checked(options.idempotency_key_header)
-        let tokens = try TokenSourceHandle.source(behind: options.token_source)
+        let parts = try ClientHandle.Parts(options)
         let engineSettings = try EngineSettings.checked(options)
         do throws(Engine.SetupFailure) {
             let engine = try Engine.make(settings: engineSettings, clock: systemClock)
-            ClientHandle(
-                engine, strategy: strategy, settings: settings, idempotencyHeader: key, tokens: tokens,
-                allowsInsecureToken: options.allow_insecure_token != 0
-            ).give(to: out)
+            guard let owner = engine.addOwner(from: nil) else { throw .outOfMemory }
+            ClientHandle(engine, owner, parts).give(to: out)
         } catch {
             throw .setup(error)
         }
+    }
+}
+
+@_cdecl("boxretry_client_new_derived") @implementation
+public func boxretry_client_new_derived(
+    _ from: OpaquePointer!, _ options: UnsafePointer<boxretry_client_options>!,
+    _ out: UnsafeMutablePointer<OpaquePointer?>!
+) -> boxretry_error {
+    answer { () throws(Failure) in
+        // Retained: another thread may free it meanwhile.
+        let from = try ClientHandle.retained(try required(from, "from"), "from")
+        let options = options == nil ? .defaults : try boxretry_client_options.read(options, "options")
+        let out = try required(out, "out")
+        if let field = options.firstSharedSetting {
+            throw .invalidArgument("options", field, "is what derived clients share with the one they are derived from")
+        }
+        let parts = try from.parts(changedBy: options)
+        guard let owner = from.engine.addOwner(from: from.owner) else { throw .closed("from") }
+        ClientHandle(from.engine, owner, parts).give(to: out)
+    }
+}
+
+extension boxretry_client_options {
+    /// The first field that is not at its default, and that holds for the engine, which derived clients share.
+    fileprivate var firstSharedSetting: StaticString? {
+        if user_agent != nil { return "user_agent" }
+        if ca_file != nil { return "ca_file" }
+        if proxy != nil { return "proxy" }
+        if proxy_mode != Int32(BOXRETRY_PROXY_ENVIRONMENT) { return "proxy_mode" }
+        if max_transfers != 0 { return "max_transfers" }
+        if on_event != nil { return "on_event" }
+        if preset != Int32(BOXRETRY_PRESET_BOX) { return "preset" }
+        if max_transfers_per_host != 0 { return "max_transfers_per_host" }
+        if max_lookups != 0 { return "max_lookups" }
+        if client_certificate != nil { return "client_certificate" }
+        if client_key != nil { return "client_key" }
+        if client_key_password != nil { return "client_key_password" }
+        if unix_socket != nil { return "unix_socket" }
+        if secret_header_count != 0 { return "secret_header_count" }
+        if on_transfer != nil { return "on_transfer" }
+        if replay_code_count != 0 { return "replay_code_count" }
+        if budget_capacity != 0 { return "budget_capacity" }
+        if budget_ratio != 0 { return "budget_ratio" }
+        if tls_verify != 0 { return "tls_verify" }
+        if ca_path != nil { return "ca_path" }
+        if budget != nil { return "budget" }
+        return nil
+    }
+}
+
+extension ClientHandle {
+    /// The parts of a client that is derived from this one.
+    fileprivate func parts(changedBy options: boxretry_client_options) throws(Failure) -> Parts {
+        var parts = parts
+        try parts.set(options)
+        return parts
     }
 }
 
@@ -70,7 +154,7 @@ extension ClientHandle {
         let request = try boxretry_request.read(pointer, "request")
         _ = try boxretry_request.checkedIsUnsafe(pointer)
         var settings = try settings.overridden(by: request)
-        var strategy = strategy
+        var strategy = parts.strategy
         if let pointer = request.strategy { strategy = try StrategyHandle.retained(pointer, "strategy").strategy }
         let cancel = try CancelHandle.cancelSwitch(behind: request.cancel)
         let sink = try BodySink.checked(request.sink)
@@ -81,7 +165,7 @@ extension ClientHandle {
         return Call(
             engine: engine, request: copy, strategy: strategy, settings: settings,
             delivery: try delivery(request), cancelSwitch: cancel, userPointer: request.user_pointer, sink: sink,
-            tokens: tokens)
+            tokens: tokens, owner: owner)
     }
 
     /// Where the call's access tokens come from; nil: it has none (T13).
@@ -103,10 +187,11 @@ extension ClientHandle {
         let (url, place) = try checkedURL(request.url, "request")
         let list = try HeaderList(reading: request.headers, request.header_count, "request")
         try list.check { shim_place("request", "headers", at: $0) }
-        var headers: OwnedHeaders?
-        if list.count > 0 || request.idempotency_key != nil {
-            guard let copy = OwnedHeaders.copy(of: list) else { throw .outOfMemory }
-            if let key = request.idempotency_key { try idempotencyHeader.add(key, to: copy) }
+        var headers = parts.headers
+        if list.count > 0 { headers = try headers.merged(with: list) }
+        if let key = request.idempotency_key {
+            guard let copy = OwnedHeaders.copy(of: headers?.list ?? .empty) else { throw .outOfMemory }
+            try parts.idempotencyHeader.add(key, to: copy)
             headers = copy
         }
         let isUnsafe = try request.checkedIsUnsafe()
@@ -281,10 +366,10 @@ private func delivery(of request: boxretry_request) throws(Failure) -> Call.Deli
 public func boxretry_client_close(_ client: OpaquePointer!, _ timeout_ms: Int64) -> boxretry_error {
     answer { () throws(Failure) in
         try refuseInCallback()
-        let engine = try ClientHandle.retained(try required(client, "client"), "client").engine
+        let handle = try ClientHandle.retained(try required(client, "client"), "client")
         let limit = try checkedLimit(timeout_ms)
-        engine.close()
-        guard engine.waitUntilClosed(until: limit) else { throw .waitTimeout }
+        handle.engine.close(handle.owner)
+        guard handle.engine.waitUntilClosed(handle.owner, until: limit) else { throw .waitTimeout }
     }
 }
 
@@ -298,7 +383,7 @@ func checkedLimit(_ milliseconds: Int64) throws(Failure) -> Int64 {
 
 @_cdecl("boxretry_client_free") @implementation
 public func boxretry_client_free(_ client: OpaquePointer!) {
-    ClientHandle.take(client) { $0.engine.close() }
+    ClientHandle.take(client) { $0.engine.close($0.owner) }
 }
 
 @_cdecl("boxretry_client_get_stats") @implementation

@@ -28,7 +28,7 @@ extension boxretry_client_options: SizedStruct {
             idempotency_key_header: nil, before_attempt: nil, before_attempt_context: nil, on_transfer: nil,
             on_transfer_context: nil, token_source: nil, replay_codes: nil, replay_code_count: 0,
             allow_insecure_token: 0, budget_capacity: 0, budget_ratio: 0, tls_verify: 0, reconnect: 0,
-            ca_path: nil, budget: nil, connect_timeout_ms: 0)
+            ca_path: nil, headers: nil, header_count: 0, budget: nil, connect_timeout_ms: 0)
     }
 
     static var firstSize: Int { 264 }
@@ -110,8 +110,8 @@ extension CallSettings {
         try set(httpVersion: options.http_version, "options")
         isCompressed = try isOn(options.compression, "options", "compression", byDefault: isCompressed)
         mayReconnect = try isOn(
-            options.reconnect, "options", "reconnect", byDefault: Int(options.preset) != BOXRETRY_PRESET_JANUARY)
-        beforeAttempt = hook(options.before_attempt, options.before_attempt_context)
+            options.reconnect, "options", "reconnect", byDefault: mayReconnect)
+        if let hook = hook(options.before_attempt, options.before_attempt_context) { beforeAttempt = hook }
     }
 
     /// The settings of a client's call: the request's own, where it has them.

@@ -8,10 +8,41 @@ final class ResponseHandle: Handle, HandleClass {
     static var kind: HandleKind { .response }
 
     let result: CallResult
+    /// Copies of what `boxretry_response_error_detail` has been asked for.
+    private var details: [(ErrorDetail, UnsafeMutablePointer<CChar>)] = []
 
     init(_ result: CallResult) {
         self.result = result
         super.init(.response)
+    }
+
+    deinit {
+        for (_, copy) in details { shim_free(copy) }
+    }
+
+    /// What an error answer says about itself; nil: nothing, or there is no memory.
+    func text(of detail: ErrorDetail) -> UnsafePointer<CChar>? {
+        for (known, copy) in details where known == detail { return UnsafePointer(copy) }
+        switch detail.text(status: result.status, body: result.body, headers: result.headerList) {
+        case nil: return nil
+        case .header(let value): return value
+        case .json(let text):
+            guard let copy = shim_allocate(text.count + 1)?.assumingMemoryBound(to: CChar.self) else { return nil }
+            var length = 0
+            var hasNUL = false
+            text.forEachByte { byte in
+                copy[length] = CChar(bitPattern: byte)
+                hasNUL = hasNUL || byte == 0
+                length += 1
+            }
+            copy[length] = 0
+            guard !hasNUL else {
+                shim_free(copy)
+                return nil
+            }
+            details.append((detail, copy))
+            return UnsafePointer(copy)
+        }
     }
 
     /// What the response is asked for; `otherwise` for NULL.
@@ -148,6 +179,14 @@ public func boxretry_response_header(
 ) -> UnsafePointer<CChar>! {
     guard let name else { return nil }
     return ResponseHandle.read(response, nil) { $0.headerList.firstValue(of: name) }
+}
+
+@_cdecl("boxretry_response_error_detail") @implementation
+public func boxretry_response_error_detail(
+    _ response: OpaquePointer!, _ name: UnsafePointer<CChar>!
+) -> UnsafePointer<CChar>! {
+    guard let name, let detail = ErrorDetail.named(name) else { return nil }
+    return ResponseHandle.read(response, "response", nil) { $0.text(of: detail) }
 }
 
 @_cdecl("boxretry_response_header_count") @implementation

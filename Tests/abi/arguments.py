@@ -22,9 +22,10 @@ CALLBACKS: list[Any] = []
 
 
 def makers(header: Header, handle: str) -> list[Function]:
-    """The functions that make such a handle."""
-    wanted = Type(handle, 2)
-    return [f for f in header.functions.values() if f.parameters and f.parameters[-1].type == wanted]
+    """The functions that make such a handle, but not of another one."""
+    wanted, other = Type(handle, 2), Type(handle, 1)
+    found = [f for f in header.functions.values() if f.parameters and f.parameters[-1].type == wanted]
+    return [f for f in found if all(parameter.type != other for parameter in f.parameters)]
 
 
 def make_token_request(library: Library) -> int:

@@ -185,6 +185,7 @@ NUMBERS = {
     "boxretry_client_options.max_transfers_per_host": Rule("1 to 100000; 0: no limit", 1, 100000, zero=True),
     "boxretry_client_options.max_lookups": Rule("1 to 1000; 0: 64", 1, 1000, zero=True),
     "boxretry_client_options.secret_header_count": Rule("at most 64", 0, 64),
+    "boxretry_client_options.header_count": Rule("at most 65536", 0, 65536),
     "boxretry_client_options.replay_code_count": Rule("at most 16", 0, 16),
     "boxretry_client_options.allow_insecure_token": _flag(),
     "boxretry_client_options.budget_capacity": Rule("retries; 1 to 1000000; 0: no budget", 1, 1000000, zero=True),
@@ -303,6 +304,8 @@ MAY_BE_NULL = {
     "boxretry_client_options.user_agent": 'NULL: "boxretry/" and the version',
     "boxretry_client_options.ca_file": "NULL: these",
     "boxretry_client_options.ca_path": "NULL: none",
+    "boxretry_client_options.headers": "NULL if there are none",
+    "boxretry_client_new_derived.options": "Every option that is 0 or NULL is as in `from`",
     "boxretry_token_endpoint_options.ca_path": "NULL: none",
     "boxretry_client_options.proxy": "for BOXRETRY_PROXY_GIVEN",
     "boxretry_client_options.on_event": "NULL: none",
@@ -459,8 +462,16 @@ BLOCKING = {
 }
 """Here a number above 0 that is allowed makes the call wait."""
 
-UNREAD = {"boxretry_client_perform": {"queue", "on_complete", "on_complete_context"}}
-"""The fields of a request that a function does not look at."""
+UNREAD = {
+    "boxretry_client_perform": {"queue", "on_complete", "on_complete_context"},
+    "boxretry_client_new_derived": {
+        *("user_agent", "ca_file", "ca_path", "proxy", "proxy_mode", "max_transfers", "on_event", "on_event_context"),
+        *("preset", "max_transfers_per_host", "max_lookups", "client_certificate", "client_key", "client_key_password"),
+        *("unix_socket", "secret_headers", "secret_header_count", "on_transfer", "on_transfer_context"),
+        *("replay_codes", "replay_code_count", "budget_capacity", "budget_ratio", "tls_verify", "budget"),
+    },
+}
+"""The fields that a function does not look at, or that must be at their defaults there."""
 
 ONLY_FOR_CLIENTS = {
     "timeouts",
@@ -493,6 +504,7 @@ LIVES_IN_A_HOOK = "boxretry_sending"
 
 MAY_ANSWER_NULL = {
     "boxretry_response_header": "NULL if there is none",
+    "boxretry_response_error_detail": "NULL if it does not say so",
     "boxretry_response_reason_phrase": "NULL is accepted, and is nothing, wherever no",
     "boxretry_response_url": "NULL is accepted, and is nothing, wherever no",
     "boxretry_response_user_pointer": "NULL is accepted, and is nothing, wherever no",

@@ -148,6 +148,8 @@ def read_fields(function: Function, struct: Struct, path: Path, way: Way = MEMOR
     unread: set[str] = set()
     if struct.name == "boxretry_request":
         unread = UNREAD.get(function.name, set()) if _is_of_a_client(path) else ONLY_FOR_CLIENTS
+    elif struct.name == "boxretry_client_options":
+        unread = UNREAD.get(function.name, set())
     if _is_of_a_client(path):
         unread = unread | way.without(struct.name)
     fields = [field for field in struct.fields if field.name not in unread]

@@ -8,6 +8,8 @@ public final class Call: TimerEntry {
     let strategy: any RetryStrategy
     let settings: CallSettings
     public let userPointer: UnsafeMutableRawPointer?
+    /// The client that made it.
+    let owner: CallOwner?
 
     let sink: BodySink?
     /// Of a sink that may be resumed.
@@ -96,8 +98,9 @@ public final class Call: TimerEntry {
     public init(
         engine: Engine, request: RequestCopy, strategy: any RetryStrategy, settings: CallSettings,
         delivery: Delivery, cancelSwitch: CancelSwitch?, userPointer: UnsafeMutableRawPointer?, sink: BodySink? = nil,
-        tokens: TokenSource? = nil
+        tokens: TokenSource? = nil, owner: CallOwner? = nil
     ) {
+        self.owner = owner
         self.engine = engine
         self.request = request
         self.strategy = strategy

@@ -151,6 +151,7 @@ extension Engine {
         shim_monitor_lock(lock)
         unfinished -= 1
         let waiter = call.waiter
+        for waiter in call.owner?.end() ?? [] { waiter.tell() }
         shim_monitor_unlock(lock)
         waiter?.tell()
     }

@@ -153,7 +153,7 @@ extension Engine {
         locked {
             guard !isClosing else { return }
             isClosing = true
-            commands.append(.cancelAll)
+            commands.append(.cancelAll(nil))
         }
     }
 

@@ -30,6 +30,8 @@ public final class Engine {
     var isClosing = false
     var unfinished = 0
     var closeWaiters: [Waiter] = []
+    /// Clients that share this engine, and are not closed.
+    var owners = 0
     var stats = Stats()
 
     /// The time at the beginning of this turn, in nanoseconds of CLOCK_MONOTONIC.
@@ -76,7 +78,8 @@ public final class Engine {
         case decided(StrategyQuestion)
         case resume(Call)
         case token(Call, TokenResult)
-        case cancelAll
+        /// Nil: of all clients.
+        case cancelAll(CallOwner?)
     }
 
     public enum SetupFailure: Error {
@@ -187,7 +190,7 @@ public final class Engine {
     public func close() {
         shim_monitor_lock(lock)
         isClosing = true
-        commands.append(.cancelAll)
+        commands.append(.cancelAll(nil))
         if unfinished > 0 { startThread() }
         wakeDriver()
         if !hasDriver { dropTransportIfClosed() }
@@ -264,6 +267,7 @@ public final class Engine {
         defer { shim_monitor_unlock(lock) }
         guard !isClosing, !shim_exit_has_begun() else { return .closed }
         guard !needsThread || startThread() else { return .exhausted }
+        guard call.owner?.begin() != false else { return .closed }
         call.isBegun = true
         unfinished += 1
         stats.calls += 1
@@ -377,8 +381,17 @@ public final class Engine {
                 locked { call.isResumePosted = false }
                 if call.transfer?.isPaused == true { resume(call) }
             case .token(let call, let result): tokenEnded(call, result)
-            case .cancelAll: while let call = active.last { perform(call.machine.cancel(), call) }
+            case .cancelAll(let owner): cancelAll(of: owner)
             }
+        }
+    }
+
+    /// Nil: of all clients.
+    private func cancelAll(of owner: CallOwner?) {
+        // From the end: the last call takes the place of one that ends.
+        for index in active.indices.reversed() where index < active.count {
+            let call = active[index]
+            if owner == nil || call.owner === owner { perform(call.machine.cancel(), call) }
         }
     }
 

@@ -47,6 +47,16 @@ public struct JSONObject {
         return found
     }
 
+    /// The same; nil, too, if several members have the name.
+    public func onlyMember(_ name: StaticString) -> Value? {
+        var count = 0
+        forEachMember { key, _ in
+            if key.equals(name) { count += 1 }
+        } atEnd: {
+        }
+        return count == 1 ? member(name) : nil
+    }
+
     private func number(_ range: Range<Int>) -> Double {
         guard let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return .nan }
         var text = ByteCursor(start: start + range.lowerBound, count: range.count)

@@ -443,6 +443,8 @@ class ClientOptions(Structure):
         ("tls_verify", c_int32),
         ("reconnect", c_int32),
         ("ca_path", c_char_p),
+        ("headers", POINTER(Header)),
+        ("header_count", c_size_t),
         ("budget", c_void_p),
         ("connect_timeout_ms", c_int64),
     )
@@ -668,6 +670,9 @@ boxretry_reconnect_init = _quick("boxretry_reconnect_init", _Error, POINTER(Reco
 boxretry_redirect_init = _quick("boxretry_redirect_init", _Error, POINTER(Redirect), c_size_t)
 
 boxretry_client_new = _function("boxretry_client_new", _Error, POINTER(ClientOptions), _HandleOut)
+boxretry_client_new_derived = _function(
+    "boxretry_client_new_derived", _Error, _Handle, POINTER(ClientOptions), _HandleOut
+)
 boxretry_client_perform = _function("boxretry_client_perform", _Error, _Handle, POINTER(Request), _HandleOut)
 boxretry_client_submit = _function("boxretry_client_submit", _Error, _Handle, POINTER(Request), _HandleOut)
 boxretry_client_close = _function("boxretry_client_close", _Error, _Handle, c_int64)
@@ -698,6 +703,7 @@ boxretry_response_header_at = _quick("boxretry_response_header_at", _Error, _Han
 boxretry_response_body = _quick("boxretry_response_body", c_void_p, _Handle, POINTER(c_size_t))
 boxretry_response_body_is_cut_off = _quick("boxretry_response_body_is_cut_off", c_int32, _Handle)
 boxretry_response_sink_length = _quick("boxretry_response_sink_length", c_int64, _Handle)
+boxretry_response_error_detail = _quick("boxretry_response_error_detail", c_char_p, _Handle, c_char_p)
 boxretry_response_reason_phrase = _quick("boxretry_response_reason_phrase", c_char_p, _Handle)
 boxretry_response_url = _quick("boxretry_response_url", c_char_p, _Handle)
 boxretry_response_user_pointer = _quick("boxretry_response_user_pointer", c_void_p, _Handle)

@@ -13,10 +13,9 @@ from ._arguments import Text
 from ._async_bodies import source_on_loop
 from ._completions import completions_of
 from ._handle import Handle
-from ._sending import Sending
 from .client import Client
 from .outcome import Request
-from .response import Response, log_call, raise_from_callbacks, response_of_call
+from .response import Response, raise_from_callbacks, response_of_call
 from .watched import Watched
 
 
@@ -45,7 +44,7 @@ class AsyncCall:
             self._source = source_on_loop(data, loop)
             if self._source is not None:
                 arguments = {**arguments, "data": self._source}
-        sending = Sending(method, url, client._is_watched, arguments, partial(_WatchedOnLoop, loop=loop))
+        sending = client._sending(method, url, arguments, partial(_WatchedOnLoop, loop=loop))
         self._provider = client._provider_of(sending)
         if self._provider is not None:
             self._provider.bind(loop)
@@ -78,7 +77,6 @@ class AsyncCall:
         except BaseException:  # The task was cancelled, or is thrown away with its loop.
             self.give_up()
             raise
-        log_call(result, self._method)
         raise_from_callbacks(self._watched, result, self._method)
         return response_of_call(result, self._method, self._provider)
 

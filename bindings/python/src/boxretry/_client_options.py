@@ -21,14 +21,43 @@ from ._common_arguments import (
     switch,
     token_source_handle,
 )
+from ._forms import Fields, field_pairs
 from ._names import unknown_argument
+from .attempt_log import with_log
 from .attempt_request import AttemptRequest
 from .budget import RetryBudget, budget_handle
 from .enums import HTTPVersion, Preset, Proxy
 from .event import Event, Listener, on_event_callback
-from .options import Strategy
+from .options import ClientSettings, Strategy
+from .outcome import HeaderArray, Headers
 from .timeout import Timeout
 from .token import AnyTokenSource
+
+#: The settings of a client that has its connections from another.
+_OF_DERIVED = {
+    *(
+        "timeout",
+        "connect_timeout",
+        "deadline",
+        "reconnect",
+        "max_total_attempts",
+        "max_response_headers",
+        "max_response_header_bytes",
+        "body_limit",
+    ),
+    *("error_body_limit", "http_version", "follow_redirects", "max_redirects", "compression", "idempotency_key_header"),
+    *("before_attempt", "token_source", "allow_insecure_token", "headers", "params"),
+}
+
+
+def derived_options(strategy: Strategy | None, settings: ClientSettings) -> ClientOptions:
+    """The options of a derived client: what is not given stays NULL or 0."""
+    for name in settings:
+        if name not in _OF_DERIVED and name in ClientSettings.__annotations__:
+            raise TypeError(f"Client.derived() has no argument {name!r}: derived clients share it")
+    options = ClientOptions(strategy, **settings)
+    options.struct.ca_file = None  # Which a wheel gives to each client.
+    return options
 
 
 class ClientOptions:
@@ -68,6 +97,8 @@ class ClientOptions:
         token_source: AnyTokenSource | None = None,
         replay_codes: Iterable[Text] = (),
         allow_insecure_token: bool = False,
+        headers: Headers | None = None,
+        params: Fields | None = None,
         budget_capacity: SupportsIndex | None = None,
         budget_ratio: Real | None = None,
         budget: RetryBudget | None = None,
@@ -121,9 +152,16 @@ class ClientOptions:
         kept_budget = None if budget is None else budget_handle(budget)
         if kept_budget is not None:
             struct.budget = kept_budget.pointer
+        lines = HeaderArray()
+        if headers is not None:
+            struct.header_count = lines.fill(headers, "headers")
+            struct.headers = lines.pointer
+        #: Names and values for the query of each URL.
+        self.params = [] if params is None else field_pairs(params, "params")
         listener = hook = None
+        on_event = with_log(None if on_event is None else called(on_event, "on_event"))
         if on_event is not None:
-            listener = Listener(called(on_event, "on_event"))
+            listener = Listener(on_event)
             struct.on_event, struct.on_event_context = on_event_callback, listener.token
         if before_attempt is not None:
             hook = Listener(called(before_attempt, "before_attempt"))

@@ -48,6 +48,12 @@ class AsyncClient:
         """The settings are those of `Client`; the strategy may be an `AsyncCustomRetryStrategy` too."""
         self._client = Client(strategy, **settings)  # pyright: ignore[reportArgumentType]
 
+    def derived(self, strategy: Strategy | None = None, **settings: Unpack[ClientSettings]) -> AsyncClient:
+        """A client that shares this one's connections, as `Client.derived()`."""
+        made = AsyncClient.__new__(AsyncClient)
+        made._client = self._client.derived(strategy, **settings)
+        return made
+
     @shows_arguments
     async def request(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
         """Sends a request, retries it as the strategy says, and answers with the response, whatever its status.

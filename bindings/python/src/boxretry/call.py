@@ -15,7 +15,7 @@ from ._handle import Handle, HandleOwner, new_handle
 from ._token_calls import Provider
 from .enums import Error
 from .errors import ClosedError, InvalidArgumentError, check
-from .response import Response, log_call, raise_from_callbacks, response_of_call
+from .response import Response, raise_from_callbacks, response_of_call
 from .watched import Watched
 
 #: How long the main thread waits at a stretch. Only it runs signal handlers, and not while it waits in the library: so
@@ -80,16 +80,16 @@ class Call:
         """
         self.wait(timeout)
         with self._taking:
+            is_first = self._result is None
             if self._result is None:
                 pointer = _abi.boxretry_call_take_response(self._handle.pointer)
                 self._result = Handle(pointer, _abi.boxretry_response_free)
-                log_call(self._result, self._method)
         raise_from_callbacks(self._watched, self._result, self._method)
         with self._taking:
             if self._response is None:
                 # An exception is made anew each time: one that was kept would refer to the frames it went through, and
                 # so to this call.
-                self._response = response_of_call(self._result, self._method, self._provider)
+                self._response = response_of_call(self._result, self._method, self._provider, is_first=is_first)
             return self._response
 
 

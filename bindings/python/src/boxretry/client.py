@@ -6,14 +6,16 @@ import atexit
 import contextlib
 import threading
 import weakref
+from collections.abc import Mapping
 from ctypes import byref
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable
 
 from . import _abi
 from ._arguments import Real, Text, new
-from ._client_options import ClientOptions
+from ._client_options import ClientOptions, derived_options
+from ._forms import Fields, field_pairs, with_params
 from ._handle import HandleOwner, new_handle
 from ._names import shows_arguments_of
 from ._performing import perform, perform_in_slices, submit
@@ -23,8 +25,10 @@ from .call import Call, wait_in_slices
 from .enums import Error
 from .errors import BoxRetryError, ClosedError, check
 from .options import ClientSettings, RequestArguments, Strategy
-from .response import Response, log_call, raise_from_callbacks, response_of_call
+from .outcome import Request
+from .response import Response, raise_from_callbacks, response_of_call
 from .stream import Stream
+from .watched import Watched
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -96,6 +100,8 @@ class Client(HandleOwner):
         replay_codes: a 401 whose JSON has one of these as its `code` is replayed at once with a new token, once in a
             call (R1). At most 16. Without any: none; with Preset.JANUARY, token_expired.
         allow_insecure_token: tokens may go over http to other machines and through proxies, too.
+        headers: of all requests; a mapping, or pairs of a name and a value. A request's own replace those of its name.
+        params: added to the URL of all requests, as `params` of a request, which replace those of the same name.
         budget_capacity: a budget for the retries of all calls together: when half of it is taken there are none, until
             successes have given some back. None: no budget.
         budget_ratio: the part of a retry that each success gives back. None: 0.1.
@@ -112,10 +118,44 @@ class Client(HandleOwner):
         options = ClientOptions(strategy, **settings)
         self._token_source = settings.get("token_source")
         self._is_watched = options.is_watched
+        self._params = options.params
         self._handle = new_handle(
             _abi.boxretry_client_new, byref(options.struct), free=_abi.boxretry_client_free, keeps=options.keeps
         )
         _open_clients.add(self)
+
+    @shows_arguments_of(ClientOptions.__init__)
+    def derived(self, strategy: Strategy | None = None, **settings: Unpack[ClientSettings]) -> Client:
+        """A client that shares this one's connections, limits, budget, counters and `on_event`, and sends its own way.
+
+        What is not given is as here. `headers` and `params` are added to those of this client, and replace those of the
+        same name. May be given: strategy, timeout, deadline, max_total_attempts, max_response_headers,
+        max_response_header_bytes, body_limit, error_body_limit, http_version, follow_redirects, max_redirects,
+        compression, idempotency_key_header, before_attempt, token_source, allow_insecure_token, headers, params.
+
+        The two can be closed in any order; closing one ends its own calls only.
+
+        >>> with Client(headers={"Accept": "application/json"}) as client:
+        ...     as_user = client.derived(headers={"As-User": "12345"})
+        ...     as_user.close()
+
+        Raises TypeError for another setting; InvalidArgumentError, OutOfMemoryError, ForkedError, ClosedError.
+        """
+        options, handle = derived_options(strategy, settings), self._open_handle()
+        made = Client.__new__(Client)
+        made._token_source = settings.get("token_source") or self._token_source
+        made._is_watched = options.is_watched or self._is_watched
+        names = {name for name, _ in options.params}
+        made._params = [pair for pair in self._params if pair[0] not in names] + options.params
+        made._handle = new_handle(
+            _abi.boxretry_client_new_derived,
+            handle.pointer,
+            byref(options.struct),
+            free=_abi.boxretry_client_free,
+            keeps=(options.keeps, handle),
+        )
+        _open_clients.add(made)
+        return made
 
     @shows_arguments
     def request(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
@@ -164,13 +204,12 @@ class Client(HandleOwner):
         raised. Nothing was sent after InvalidArgumentError, InCallbackError, ClosedError, ForkedError.
         """
         client = self._open_handle()
-        sending = Sending(method, url, self._is_watched, arguments)
+        sending = self._sending(method, url, arguments)
         # In boxretry_client_perform() nobody can look out for signals, for which the main thread has to.
         if threading.current_thread() is threading.main_thread():
             result = perform_in_slices(client, sending)
         else:
             result = perform(client, sending)
-        log_call(result, method)
         raise_from_callbacks(sending.watched, result, method)
         return response_of_call(result, method, self._provider_of(sending))
 
@@ -180,7 +219,7 @@ class Client(HandleOwner):
 
         Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError: nothing was sent.
         """
-        return self._submit(method, Sending(method, url, self._is_watched, arguments))
+        return self._submit(method, self._sending(method, url, arguments))
 
     @shows_arguments
     def stream(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Stream:
@@ -188,7 +227,24 @@ class Client(HandleOwner):
 
         The arguments are those of `request()`, but for `to_file` and `sink`.
         """
-        return Stream(partial(self._submit, method), method, url, self._is_watched, arguments)
+        return Stream(partial(self._submit, method), partial(self._sending, method, url), arguments)
+
+    def _sending(
+        self,
+        method: Text,
+        url: Text,
+        arguments: Mapping[str, Any],
+        make_watched: Callable[[Request], Watched] = Watched,
+    ) -> Sending:
+        """What is sent for these arguments of a request."""
+        if self._params:
+            url = self._with_params(url, arguments.get("params"))
+        return Sending(method, url, self._is_watched, arguments, make_watched)
+
+    def _with_params(self, url: Text, own: Fields | None) -> str:
+        """The URL with the client's query, but for what the request says itself."""
+        names = () if own is None else {name for name, _ in field_pairs(own, "params")}
+        return with_params(url, [pair for pair in self._params if pair[0] not in names])
 
     def _submit(self, method: Text, sending: Sending) -> Call:
         call = submit(self._open_handle(), sending)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .response import Response
 
 
-class _Told(Exception):
+class _DetailedError(Exception):
     """What this package's exceptions say beside their text."""
 
     #: Which error this is.
@@ -40,7 +40,7 @@ class _Told(Exception):
         return name.decode()
 
 
-class BoxRetryError(_Told):
+class BoxRetryError(_DetailedError):
     """The library, or this package in its place, did not do what it was asked to."""
 
 
@@ -104,7 +104,7 @@ class ExhaustedError(BoxRetryError):
     error = Error.EXHAUSTED
 
 
-class CancelledError(_Told, _FutureCancelledError):
+class CancelledError(_DetailedError, _FutureCancelledError):
     """The call was cancelled, or its token provider cancelled (K2, T4).
 
     Cancellation is control flow, not an error to retry: this is a concurrent.futures.CancelledError, and not a
@@ -243,6 +243,36 @@ class HTTPStatusError(BoxRetryError):
 
     error = Error.OK
     response: Response  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    @property
+    def status(self) -> int:
+        """Of the response."""
+        return self.response.status
+
+    @property
+    def code(self) -> str | None:
+        """The error's code in the JSON body, such as "item_name_in_use". None: it has none, here and below."""
+        return self.response.error_detail("code")
+
+    @property
+    def message(self) -> str | None:
+        """What the server says to people, in the JSON body."""
+        return self.response.error_detail("message")
+
+    @property
+    def request_id(self) -> str | None:
+        """By which the server's support finds the request: in the body, or X-Request-Id or Box-Request-Id."""
+        return self.response.error_detail("request_id")
+
+    @property
+    def help_url(self) -> str | None:
+        """Where the error is explained, by the JSON body."""
+        return self.response.error_detail("help_url")
+
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds that the server asked to wait, by Retry-After (B7)."""
+        return self.attempts[-1].retry_after if self.attempts else None
 
 
 #: What a call, or a function of the library, may raise.

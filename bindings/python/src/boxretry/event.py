@@ -10,7 +10,7 @@ from typing import Any, Callable
 from . import _abi
 from ._arguments import decoded
 from .enums import Action, Cause, DelaySource, Error, EventKind, Reason
-from .watched import find_watched
+from .watched import Watched, find_watched
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,8 @@ class Event:
     url: str
     #: What the request was given.
     user_data: object
+    #: The same for all events of a call; log records have it too.
+    call_id: int = 0
 
 
 class Listener:
@@ -65,7 +67,7 @@ def _on_event(context: int, event: Any) -> None:
     if listener is None or watched is None:
         return  # The client, or the call, is forgotten.
     try:
-        listener.callback(_event_from_struct(event.contents, watched.request.user_data))
+        listener.callback(_event_from_struct(event.contents, watched))
     except BaseException as exception:
         watched.keep(exception)
 
@@ -74,7 +76,7 @@ def _on_event(context: int, event: Any) -> None:
 on_event_callback = _abi.EventCallback(_on_event)
 
 
-def _event_from_struct(struct: Any, user_data: object) -> Event:
+def _event_from_struct(struct: Any, watched: Watched) -> Event:
     return Event(
         kind=EventKind(struct.kind),
         attempt_number=struct.attempt_number,
@@ -89,5 +91,6 @@ def _event_from_struct(struct: Any, user_data: object) -> Event:
         at_ms=struct.at_ms,
         method=decoded(struct.method),
         url=decoded(struct.url),
-        user_data=user_data,
+        user_data=watched.request.user_data,
+        call_id=watched.token,
     )

@@ -93,6 +93,8 @@ class ClientSettings(TypedDict, total=False):
     token_source: AnyTokenSource | None
     replay_codes: Iterable[Text]
     allow_insecure_token: bool
+    headers: Headers | None
+    params: Fields | None
     budget_capacity: SupportsIndex | None
     budget_ratio: Real | None
     budget: RetryBudget | None

@@ -13,10 +13,13 @@ from ._arguments import Text, decoded
 from ._handle import Handle
 from ._token_calls import Provider
 from .attempt import Attempt, Reconnect, Redirect, attempts_of_call, reconnects_of_call, redirects_of_call
-from .attempt_log import log_attempts, logger, without_secrets
+from .attempt_log import is_given_up, log_giving_up, logger, without_secrets
 from .enums import Error, Reason
 from .errors import CLASSES, AnyError, BoxRetryError, ForkedError, HTTPStatusError, NetworkError, check, exception_of
-from .watched import Watched, find_watched
+from .watched import Watched, find_watched, new_token
+
+#: What `Response.error_detail()` knows.
+_DETAILS = ("code", "message", "request_id", "help_url", "retry_after")
 
 #: As ctypes.string_at(), whose lengths are no longer than those of an int in old versions.
 _bytes_at = PYFUNCTYPE(py_object, c_void_p, c_ssize_t)(("PyBytes_FromStringAndSize", pythonapi))
@@ -72,6 +75,7 @@ class Response:
     _redirects: list[Redirect] | None = None
     _reconnects: list[Reconnect] | None = None
     _token_cause: BaseException | None = None
+    _details: dict[str, str | None] | None = None
 
     def __init__(self, handle: Handle, method: str, token_cause: BaseException | None = None) -> None:
         self._handle: Handle | None = handle
@@ -197,8 +201,19 @@ class Response:
         exception.__cause__ = self._token_cause
         return exception
 
+    def error_detail(self, name: str) -> str | None:
+        """What an error answer (status 400 or above) says about itself, in its JSON body or its headers; None: nothing.
+
+        name: "code", "message", "request_id", "help_url" or "retry_after" (the header as the server sent it).
+        """
+        if self._details is None:
+            pointer = self._pointer()
+            found = {each: _abi.boxretry_response_error_detail(pointer, each.encode()) for each in _DETAILS}
+            self._details = {each: None if value is None else decoded(value) for each, value in found.items()}
+        return self._details.get(name)
+
     def raise_for_status(self) -> Response:
-        """This response. Raises HTTPStatusError, which has it, unless it is `ok`."""
+        """This response. Raises HTTPStatusError, which has it and its error details, unless it is `ok`."""
         if self.ok:
             return self
         about = f"{self._method} {without_secrets(self.url)}"
@@ -230,6 +245,7 @@ class Response:
             self._method,
             self.reason_phrase,
             self.reconnects,
+            {name: self.error_detail(name) for name in _DETAILS},
         )
 
 
@@ -245,6 +261,7 @@ def _response_of_parts(
     method: str,
     reason_phrase: str,
     reconnects: list[Reconnect],
+    details: dict[str, str | None],
 ) -> Response:
     response = Response.__new__(Response)
     response._handle = None
@@ -252,15 +269,9 @@ def _response_of_parts(
     response._headers, response._attempts = ResponseHeaders(pairs), attempts
     response._url, response._content_is_cut_off = url, is_cut_off
     response._sink_length, response._redirects, response._method = sink_length, redirects, method
-    response._reason_phrase = reason_phrase
+    response._reason_phrase, response._details = reason_phrase, details
     response._reconnects = reconnects
     return response
-
-
-def log_call(handle: Handle, method: Text) -> None:
-    """Logs the attempts in a boxretry_response, if the log is to have them."""
-    if logger.isEnabledFor(logging.INFO):
-        log_attempts(method, decoded(_abi.boxretry_response_url(handle.pointer)), attempts_of_call(handle.pointer))
 
 
 def raise_from_callbacks(watched: Watched | None, handle: Handle, method: Text) -> None:
@@ -279,15 +290,18 @@ def raise_from_callbacks(watched: Watched | None, handle: Handle, method: Text) 
         del exception  # Its traceback refers to this frame.
 
 
-def response_of_call(handle: Handle, method: Text, provider: Provider | None) -> Response:
+def response_of_call(handle: Handle, method: Text, provider: Provider | None, *, is_first: bool = True) -> Response:
     """The response in a boxretry_response. Raises what the call has ended with, if that is no response.
 
-    `provider`: of the call's access tokens. What it has raised is why there was none.
+    `provider`: of the call's access tokens. What it has raised is why there was none. `is_first`: nobody has asked
+    before.
     """
     name = method if isinstance(method, str) else decoded(method)
     error: int = _abi.boxretry_response_error(handle.cell)
     if error:
         detail = decoded(_abi.boxretry_last_error_detail())
+        if is_first and is_given_up(0, error):
+            _log_end(handle, name, Error(error).name.lower())
         watched = find_watched(_abi.boxretry_response_user_pointer(handle.pointer))
         cause = None if watched is None else watched.take_cause()
         if cause is None and provider is not None and _is_of_provider(handle):
@@ -298,7 +312,17 @@ def response_of_call(handle: Handle, method: Text, provider: Provider | None) ->
             del cause  # Its traceback refers to this frame.
     if provider is not None and _abi.boxretry_response_token_error(handle.cell):
         return Response(handle, name, provider.exception)
-    return Response(handle, name)
+    response = Response(handle, name)
+    if is_first and is_given_up(response.status, 0):
+        _log_end(handle, name, f"status {response.status}")
+    return response
+
+
+def _log_end(handle: Handle, method: str, result: str) -> None:
+    if logger.isEnabledFor(logging.WARNING):
+        call_id = _abi.boxretry_response_user_pointer(handle.pointer) or new_token()
+        url = decoded(_abi.boxretry_response_url(handle.pointer))
+        log_giving_up(call_id, method, url, _abi.boxretry_response_attempt_count(handle.pointer), result)
 
 
 def _is_of_provider(handle: Handle) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any, Callable, SupportsIndex
 
-from ._arguments import Text, integer
+from ._arguments import integer
 from ._fed_bodies import FedSource
 from ._pieces import Cutter, Pieces
 from ._sending import Sending
@@ -27,9 +27,7 @@ class Stream(HasHead):
     def __init__(
         self,
         submit: Callable[[Sending], Call],
-        method: Text,
-        url: Text,
-        is_watched: bool,
+        sending_of: Callable[[Mapping[str, Any]], Sending],
         arguments: Mapping[str, Any],
     ) -> None:
         refuse_other_places(arguments)
@@ -38,7 +36,7 @@ class Stream(HasHead):
         self._changed = changed = threading.Condition() if self._fed is None else self._fed.changed
         self._end = end = End(changed)
         self._pieces = Pieces(end.tell)
-        self._sending = Sending(method, url, is_watched, {**arguments, "sink": self._pieces})
+        self._sending = sending_of({**arguments, "sink": self._pieces})
         self._sending.tell_end(end)
         self._submit = submit
         self._call: Call | None = None

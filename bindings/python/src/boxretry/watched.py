@@ -42,7 +42,7 @@ class Watched:
         self.before_attempt: Callable[[Any], object] | None = None
         self.on_complete: Callable[[], object] | None = None
         #: Stands for this call in the library. No id(): a callback may come when the call is long forgotten.
-        self.token = next(_tokens)
+        self.token = new_token()
         _watched[self.token] = self
 
     def keep(self, exception: BaseException) -> None:
@@ -75,6 +75,11 @@ class Watched:
 
 _tokens = itertools.count(1)
 _watched: weakref.WeakValueDictionary[int, Watched] = weakref.WeakValueDictionary()
+
+
+def new_token() -> int:
+    """A number that no other call has."""
+    return next(_tokens)
 
 
 def find_watched(token: int | None) -> Watched | None:

@@ -7,7 +7,6 @@ from typing import Any
 
 from .._bodies import descriptor_of, has_buffer
 from .._fed_bodies import FedSource, can_rewind, fed_file, fed_iterable
-from .._sending import Sending
 from ..client import Client
 from ..errors import refuse_in_callback
 from ..response import Response
@@ -39,7 +38,7 @@ def send(client: Client, method: str, url: str, arguments: dict[str, Any]) -> Re
     if not isinstance(source, FedSource):
         return client.request(method, url, **arguments)
     refuse_in_callback()
-    sending = Sending(method, url, client._is_watched, arguments)
+    sending = client._sending(method, url, arguments)
     end = End(source.changed)
     sending.tell_end(end)
     call = client._submit(method, sending)

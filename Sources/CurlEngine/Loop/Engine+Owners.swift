@@ -1,0 +1,67 @@
+import CShims
+import RetryCore
+
+/// One of the clients that share an engine: which calls are its own, and whether it takes further ones. Guarded by the engine's
+/// lock.
+public final class CallOwner {
+    fileprivate(set) var isClosed = false
+    fileprivate var unfinished = 0
+    fileprivate var waiters: [Waiter] = []
+
+    /// A call of it begins. False if it takes no calls any more.
+    func begin() -> Bool {
+        guard !isClosed else { return false }
+        unfinished += 1
+        return true
+    }
+
+    /// A call of it has ended. Who is to be told, without the lock.
+    func end() -> [Waiter] {
+        unfinished -= 1
+        guard unfinished == 0 else { return [] }
+        defer { waiters = [] }
+        return waiters
+    }
+}
+
+extension Engine {
+    /// The first client of this engine, or one derived from another. Nil if that one is closed.
+    public func addOwner(from other: CallOwner?) -> CallOwner? {
+        locked {
+            guard other?.isClosed != true else { return nil }
+            owners += 1
+            return CallOwner()
+        }
+    }
+
+    /// Ends the calls of one client. With the last one, the engine closes.
+    public func close(_ owner: CallOwner) {
+        let isLast = locked {
+            guard !owner.isClosed else { return false }
+            owner.isClosed = true
+            owners -= 1
+            guard owners > 0 else { return true }
+            guard owner.unfinished > 0 else { return false }
+            commands.append(.cancelAll(owner))
+            startThread()
+            wakeDriver()
+            shim_monitor_wake_all(lock)
+            return false
+        }
+        if isLast { close() }
+    }
+
+    /// Waits until all calls of a client that was closed have ended; of the last one, until the engine
+    /// is closed, too. False if that
+    /// time, of CLOCK_MONOTONIC, came first.
+    public func waitUntilClosed(_ owner: CallOwner, until limit: Int64) -> Bool {
+        if locked({ isClosing }) { return waitUntilClosed(until: limit) }
+        let waiter = Waiter.make()
+        shim_monitor_lock(lock)
+        var isIdle = owner.unfinished == 0
+        if !isIdle, let waiter { owner.waiters.append(waiter) }
+        if waiter == nil { isIdle = look(until: limit) { owner.unfinished == 0 } }
+        shim_monitor_unlock(lock)
+        return isIdle || waiter?.wait(until: limit) == true
+    }
+}
