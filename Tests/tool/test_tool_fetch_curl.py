@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -165,6 +166,17 @@ def test_max_time_is_of_the_whole_call(server: FaultServer, option: list[str]) -
 
 def test_max_time_0_is_none(server: FaultServer) -> None:
     assert fetch_json("-m", "0.01", "-m", "0", server.url("/seq/200", first=60))["status"] == 200
+
+
+@pytest.mark.parametrize("option", [["--connect-timeout", "0.05"], ["--connect-timeout=.05"]])
+def test_connect_timeout_is_for_the_connection_alone(server: FaultServer, option: list[str]) -> None:
+    """W5: a handshake that is never answered ends in time; an answer that is slow is waited for."""
+    silent = socket.create_server(("127.0.0.1", 0))
+    with silent:
+        url = f"https://127.0.0.1:{silent.getsockname()[1]}/"
+        answer = fetch_json(*option, NO_RETRIES, url, exit_code=5)
+    assert answer["error"] == "connect"
+    assert fetch_json(*option, server.url("/seq/200", first=120))["status"] == 200
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,7 @@ complete -c boxretry -n '__fish_seen_subcommand_from fetch' -l retry-after-jitte
 complete -c boxretry -n '__fish_seen_subcommand_from fetch' -l no-retry-unsafe-methods -d 'retry a POST or a PATCH only if the server cannot have acted on it'
 complete -c boxretry -n '__fish_seen_subcommand_from fetch' -s m -l max-time -x -d 'longest time of the call, with all attempts and waits'
 complete -c boxretry -n '__fish_seen_subcommand_from fetch' -l deadline-ms -x -d 'the same in milliseconds, or none'
+complete -c boxretry -n '__fish_seen_subcommand_from fetch' -l connect-timeout -x -d 'longest time of an attempt to look up the name and to connect, TLS included'
 complete -c boxretry -n '__fish_seen_subcommand_from fetch' -l timeout-interval-for-request-ms -x -d 'longest time of an attempt with nothing moving'
 complete -c boxretry -n '__fish_seen_subcommand_from fetch' -l timeout-interval-for-resource-ms -x -d 'longest time of an attempt in all'
 complete -c boxretry -n '__fish_seen_subcommand_from fetch' -s u -l user -x -d 'user and password, '\''USER:PASSWORD'\'', sent as '\''Authorization'

@@ -42,6 +42,7 @@ typedef struct fetch_query {
   const char *idempotency_key;
   boxretry_timeouts timeouts;
   int64_t deadline_ms;
+  int64_t connect_timeout_ms;
   int64_t body_limit;
   int32_t follows_redirects;
   int32_t max_redirects;

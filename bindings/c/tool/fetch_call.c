@@ -41,6 +41,7 @@ static boxretry_error make_client(const fetch_query *query, bool shows_table, bo
   options.max_total_attempts = query->max_total_attempts;
   options.timeouts = &query->timeouts;
   options.deadline_ms = query->deadline_ms;
+  options.connect_timeout_ms = query->connect_timeout_ms;
   options.max_redirects = query->follows_redirects ? query->max_redirects : BOXRETRY_NO_REDIRECTS;
   options.compression = query->is_compressed ? BOXRETRY_SWITCH_ON : BOXRETRY_SWITCH_DEFAULT;
   options.http_version = query->http_version;
