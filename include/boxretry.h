@@ -1342,10 +1342,9 @@ typedef struct boxretry_client_options {
      instead. They go where a request's headers go: Authorization, Cookie and `secret_headers` not to another origin. (The library
      does not change URLs: a query for all requests is yours to append.) NULL if there are none */
   const boxretry_header *headers;
-  size_t header_count; /* at most 65536 */
-  boxretry_budget *
-      budget; /* instead of budget_capacity and budget_ratio: a budget that is shared with other clients and retry loops. Retained.
-                              NULL: none. INVALID_ARGUMENT if budget_capacity is not 0 as well */
+  size_t header_count;     /* at most 65536 */
+  boxretry_budget *budget; /* instead of budget_capacity and budget_ratio: a budget that other clients and retry loops
+                              share. Retained. NULL: none. INVALID_ARGUMENT if budget_capacity is not 0 as well */
 
   /* Each connection of an attempt must be ready for its request within this time: name look-up, TCP, a proxy's CONNECT and
      TLS together, or the wait for a connection that another request is making (W5). Passing it is a network exception

@@ -9,7 +9,7 @@ _boxretry() {
   fi
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W 'delays explain fetch -h -V --help --version' -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W 'delays explain fetch simulate -h -V --help --version' -- "$word")
     return
   fi
   case ${COMP_WORDS[1]} in
@@ -24,7 +24,7 @@ _boxretry() {
       esac
       ;;
     explain)
-      words='-H -X -h --status --header --attempt --auth --exception --method --request-sent --body-not-replayable --max-attempts --retry-base-interval --retry-randomization-factor --max-retries-on-exception --backoff-cap --retry-after-cap --retry-after-over-cap --no-retry-unsafe-methods --json --help'
+      words='-H -X -h --status --header --attempt --auth --exception --method --request-sent --body-not-replayable --max-attempts --retry-base-interval --retry-randomization-factor --max-retries-on-exception --backoff-cap --retry-after-cap --retry-after-over-cap --retry-after-jitter --no-retry-unsafe-methods --json --help'
       case $before in
         --status) return ;;
         -H|--header) return ;;
@@ -39,10 +39,11 @@ _boxretry() {
         --backoff-cap) return ;;
         --retry-after-cap) return ;;
         --retry-after-over-cap) values='clamp stop' ;;
+        --retry-after-jitter) return ;;
       esac
       ;;
     fetch)
-      words='-h -X -I -H -A -G -L -d -F -T -o -O -i -f -w -v -s -S -Z -m -u -k -x --help --request --head --header --user-agent --url-query --get --idempotency-key --location --no-location --max-redirs --compressed --http1.1 --http2 --http2-prior-knowledge --data --data-urlencode --form --upload-file --output --remote-name --resume --body-limit --include --fail --json --write-out --verbose --silent --show-error --parallel --parallel-max --fail-early --preset --retry --max-attempts --retry-base-interval --retry-randomization-factor --max-retries-on-exception --backoff-cap --retry-after-cap --retry-after-over-cap --no-retry-unsafe-methods --max-time --deadline-ms --connect-timeout --timeout-interval-for-request-ms --timeout-interval-for-resource-ms --user --token --token-file --token-env --token-url --token-form --token-form-env --allow-insecure-token --insecure --cacert --capath --cert --key --unix-socket --proxy --noproxy'
+      words='-h -X -I -H -A -G -L -d -F -T -o -O -i -f -w -v -s -S -Z -m -u -k -x --help --request --head --header --user-agent --url-query --get --idempotency-key --location --no-location --max-redirs --compressed --http1.1 --http2 --http2-prior-knowledge --data --data-urlencode --form --upload-file --output --remote-name --resume --body-limit --include --fail --json --write-out --verbose --silent --show-error --parallel --parallel-max --fail-early --preset --retry --max-attempts --retry-base-interval --retry-randomization-factor --max-retries-on-exception --backoff-cap --retry-after-cap --retry-after-over-cap --retry-after-jitter --no-retry-unsafe-methods --max-time --deadline-ms --connect-timeout --timeout-interval-for-request-ms --timeout-interval-for-resource-ms --user --token --token-file --token-env --token-url --token-form --token-form-env --allow-insecure-token --insecure --cacert --capath --cert --key --unix-socket --proxy --noproxy'
       case $before in
         -X|--request) return ;;
         -H|--header) return ;;
@@ -67,6 +68,7 @@ _boxretry() {
         --backoff-cap) return ;;
         --retry-after-cap) return ;;
         --retry-after-over-cap) values='clamp stop' ;;
+        --retry-after-jitter) return ;;
         -m|--max-time) return ;;
         --deadline-ms) return ;;
         --connect-timeout) return ;;
@@ -86,6 +88,25 @@ _boxretry() {
         --unix-socket) return ;;
         -x|--proxy) return ;;
         --noproxy) return ;;
+      esac
+      ;;
+    simulate)
+      words='-h --clients --rate --closed --capacity --queue --latency --overflow --outage --retry-after --timeout --duration --policy --clients-per-budget --seed --json --svg --help'
+      case $before in
+        --clients) return ;;
+        --rate) return ;;
+        --capacity) return ;;
+        --queue) return ;;
+        --latency) return ;;
+        --overflow) values='503 503-retry-after 429 refused silent' ;;
+        --outage) return ;;
+        --retry-after) return ;;
+        --timeout) return ;;
+        --duration) return ;;
+        --policy) return ;;
+        --clients-per-budget) return ;;
+        --seed) return ;;
+        --svg) values=@file ;;
       esac
       ;;
   esac
