@@ -20,9 +20,14 @@ let swiftSettings: [SwiftSetting] =
         .unsafeFlags(["-enforce-exclusivity=unchecked"], shipped),
         // Without it, a hash of the compiler's command line, paths included, gets into the library.
         .unsafeFlags(["-Xfrontend", "-disable-incremental-llvm-codegen"], shipped),
-        // Functions of the same shape would become one, which is told what to call: slower, and hardly smaller.
-        .unsafeFlags(["-Xfrontend", "-disable-llvm-merge-functions-pass"], shipped),
     ]
+
+/// For decisions, which are made often: functions of the same shape stay apart, which is faster.
+let fastSettings: [SwiftSetting] =
+    swiftSettings + [.unsafeFlags(["-Xfrontend", "-disable-llvm-merge-functions-pass"], shipped)]
+
+/// For the rest, where libcurl takes most of the time.
+let smallSettings: [SwiftSetting] = swiftSettings + [.unsafeFlags(["-Osize"], shipped)]
 
 let cSettings: [CSetting] = [
     .unsafeFlags(["-std=gnu11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fvisibility=hidden"]),
@@ -38,7 +43,7 @@ let linkerSettings: [LinkerSetting] = [
         ["-use-ld=lld"]
             + linker("-soname=libboxretry.so.0", "--version-script=abi/boxretry.map", "--no-undefined-version")
             + linker("-z", "defs", "-z", "now", "-z", "relro", "-z", "noexecstack", "-z", "nodelete")
-            + linker("--gc-sections", "-Bsymbolic", "--as-needed"),
+            + linker("--gc-sections", "--icf=all", "--hash-style=gnu", "-Bsymbolic", "--as-needed"),
         shipped)
 ]
 
@@ -58,13 +63,13 @@ let package = Package(
             name: "CShims", cSettings: cSettings + [.headerSearchPath("../../include")],
             linkerSettings: [.linkedLibrary("curl")]),
         // Decisions: pure, imports nothing.
-        .target(name: "RetryCore", swiftSettings: swiftSettings),
+        .target(name: "RetryCore", swiftSettings: fastSettings),
         // What touches the world: time, threads, libcurl.
-        .target(name: "CurlEngine", dependencies: ["RetryCore", "CShims"], swiftSettings: swiftSettings),
-        // The C interface: much code that runs once a call, so small matters more than fast.
+        .target(name: "CurlEngine", dependencies: ["RetryCore", "CShims"], swiftSettings: smallSettings),
+        // The C interface.
         .target(
             name: "BoxRetry", dependencies: ["RetryCore", "CurlEngine", "CShims", "CBoxRetry"],
-            swiftSettings: swiftSettings + [.unsafeFlags(["-Osize"], shipped)], linkerSettings: linkerSettings),
+            swiftSettings: smallSettings, linkerSettings: linkerSettings),
         // What the test targets share.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: ordinarySwiftSettings),
         .testTarget(
