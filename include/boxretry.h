@@ -1328,35 +1328,41 @@ typedef struct boxretry_client_options {
   int32_t budget_capacity; /* retries; 1 to 1000000; 0: no budget */
   double budget_ratio;     /* 0 to 1: what a success gives back; 0: 0.1 */
 
-  int32_t tls_verify; /* BOXRETRY_SWITCH_…; OFF: accept any certificate, for any host name. Anyone on the way can then
-                          read and change everything, tokens included. Default: ON */
+  /* Each connection of an attempt must be ready for its request within this time: name look-up, TCP, a proxy's CONNECT and
+     TLS together, or the wait for a connection that another request is making (W5). Passing it is a network exception
+     with the cause CONNECT, whose error detail says "timed out" */
+  int64_t connect_timeout_ms; /* milliseconds, 0 or more; 0 or BOXRETRY_NO_TIMEOUT: only `timeouts` holds */
+
   /* BOXRETRY_SWITCH_…: if a kept-alive connection turns out to be dead before a byte of the response came, the request is
      sent again at once on a new one, within its attempt (B13): only an idempotent method, at most once in a call, and as
      one of the retries of max_attempts, of max_total_attempts and of the budget. OFF: that is a network exception.
      Default: on with Box's preset, off with January's */
   int32_t reconnect;
-  const char
-      *ca_path; /* a directory of certificates in PEM form, named by hash as `openssl rehash` does, that are trusted
-                          instead of the system's; with ca_file, the certificates of both. NULL: none */
-  /* Headers of all requests, under the rules of a request's own. A request that has a header of the same name sends its own
-     instead. They go where a request's headers go: Authorization, Cookie and `secret_headers` not to another origin. (The library
-     does not change URLs: a query for all requests is yours to append.) NULL if there are none */
-  const boxretry_header *headers;
-  size_t header_count;     /* at most 65536 */
-  boxretry_budget *budget; /* instead of budget_capacity and budget_ratio: a budget that other clients and retry loops
-                              share. Retained. NULL: none. INVALID_ARGUMENT if budget_capacity is not 0 as well */
 
-  /* Each connection of an attempt must be ready for its request within this time: name look-up, TCP, a proxy's CONNECT and
-     TLS together, or the wait for a connection that another request is making (W5). Passing it is a network exception
-     with the cause CONNECT, whose error detail says "timed out" */
-  int64_t connect_timeout_ms; /* milliseconds, 0 or more; 0 or BOXRETRY_NO_TIMEOUT: only `timeouts` holds */
+  /* BOXRETRY_SWITCH_…; OFF: accept any certificate, for any host name. Anyone on the way can then read and change
+     everything, tokens included. Default: ON */
+  int32_t tls_verify;
+
+  /* A directory of certificates in PEM form, named by hash as `openssl rehash` does, that are trusted instead of the
+     system's; with ca_file, the certificates of both. NULL: none */
+  const char *ca_path;
+
+  /* Headers of all requests, under the rules of a request's own. A request that has a header of the same name sends its
+     own instead. They go where a request's headers go: Authorization, Cookie and `secret_headers` not to another origin.
+     (The library does not change URLs: a query for all requests is yours to append.) NULL if there are none */
+  const boxretry_header *headers;
+  size_t header_count; /* at most 65536 */
+
+  /* Instead of budget_capacity and budget_ratio: a budget that other clients and retry loops share. Retained. NULL: none.
+     INVALID_ARGUMENT if budget_capacity is not 0 as well */
+  boxretry_budget *budget;
 } boxretry_client_options;
 
 #define BOXRETRY_CLIENT_OPTIONS_INIT                                                                                   \
   {                                                                                                                    \
     sizeof(boxretry_client_options), NULL, NULL, 0, NULL, NULL, NULL, BOXRETRY_PROXY_ENVIRONMENT, 0, 0, 0, 0, 0, 0,    \
         NULL, NULL, BOXRETRY_PRESET_BOX, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, \
-        NULL, NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, 0, NULL, 0                                                         \
+        NULL, NULL, 0, 0, 0, 0.0, 0, 0, 0, NULL, NULL, 0, NULL                                                         \
   }
 
 /** Does what BOXRETRY_CLIENT_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */

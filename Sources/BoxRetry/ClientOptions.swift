@@ -27,8 +27,8 @@ extension boxretry_client_options: SizedStruct {
             client_key_password: nil, unix_socket: nil, secret_headers: nil, secret_header_count: 0,
             idempotency_key_header: nil, before_attempt: nil, before_attempt_context: nil, on_transfer: nil,
             on_transfer_context: nil, token_source: nil, replay_codes: nil, replay_code_count: 0,
-            allow_insecure_token: 0, budget_capacity: 0, budget_ratio: 0, tls_verify: 0, reconnect: 0,
-            ca_path: nil, headers: nil, header_count: 0, budget: nil, connect_timeout_ms: 0)
+            allow_insecure_token: 0, budget_capacity: 0, budget_ratio: 0, connect_timeout_ms: 0, reconnect: 0,
+            tls_verify: 0, ca_path: nil, headers: nil, header_count: 0, budget: nil)
     }
 
     static var firstSize: Int { 264 }

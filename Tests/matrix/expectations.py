@@ -78,9 +78,12 @@ def needs_http_1_1() -> Cell:
 
 
 def dead_before_use() -> Cell:
-    """B13. A connection of HTTP/2 that ended while nobody used it. If libcurl notices, which is a matter of time, it
-    makes a new one. If it has begun to send, what is idempotent is sent again at once; for all others it is an exception,
-    since the server may have got it, and a stream may have been read (R3)."""
+    """B13. A connection of HTTP/2 that ended while nobody used it.
+
+    If libcurl notices, which is a matter of time, it makes a new one. If it has begun to send, what is idempotent is
+    sent again at once; for all others it is an exception, since the server may have got it, and a stream may have been
+    read (R3).
+    """
     noticed = "200 → 200 (success)"
 
     def cell(kind: Kind) -> str:

@@ -440,13 +440,13 @@ class ClientOptions(Structure):
         ("allow_insecure_token", c_int32),
         ("budget_capacity", c_int32),
         ("budget_ratio", c_double),
-        ("tls_verify", c_int32),
+        ("connect_timeout_ms", c_int64),
         ("reconnect", c_int32),
+        ("tls_verify", c_int32),
         ("ca_path", c_char_p),
         ("headers", POINTER(Header)),
         ("header_count", c_size_t),
         ("budget", c_void_p),
-        ("connect_timeout_ms", c_int64),
     )
 
 
