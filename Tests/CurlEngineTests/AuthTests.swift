@@ -332,11 +332,17 @@ final class Tokens: TokenProvider {
 
     /// Answers the calls that were not answered.
     func answerHeld(_ token: String) {
-        for request in held { _ = Array(token.utf8).withUnsafeBytes { request.succeed($0, life: 3_600) } }
+        for request in takeHeld() { _ = Array(token.utf8).withUnsafeBytes { request.succeed($0, life: 3_600) } }
     }
 
     func failHeld() {
-        for request in held { _ = request.fail(.failed(.none), isRetryable: false) }
+        for request in takeHeld() { _ = request.fail(.failed(.none), isRetryable: false) }
+    }
+
+    /// Kept any longer, they would keep their source, and that its provider.
+    private func takeHeld() -> [TokenRequest] {
+        defer { held = [] }
+        return held
     }
 }
 
