@@ -7,6 +7,7 @@
 #include "structs.h"
 
 enum { MAXIMUM_HEADERS = 65536, FEW_HEADERS = 64 };
+enum { LAST_BODY_STATE = BOXRETRY_BODY_PENDING, LAST_REASON = BOXRETRY_REASON_PARTIAL_CONTENT };
 
 /* --- Header lines: as many as a struct claims to have, or one if it claims too many. --- */
 
@@ -75,11 +76,17 @@ static void fuzz_outcome(input *in) {
     request = take_request(in);
   value.headers = lines.headers;
   value.request = (const void *)request.raw.block;
+  value.body = take_text(in);
+  value.url = take_text(in);
   PUT_POINTER(&raw, &value, boxretry_outcome, headers);
   PUT_POINTER(&raw, &value, boxretry_outcome, request);
+  PUT_POINTER(&raw, &value, boxretry_outcome, body);
+  PUT_POINTER(&raw, &value, boxretry_outcome, url);
+  const bool has_body = value.body && has_field(&raw, offsetof(boxretry_outcome, body) + sizeof value.body);
   bool is_valid = (value.status == 0 || is_in(value.status, 100, 999)) && is_in(value.cause, 0, 8) &&
                   is_in(value.request_sent, 0, 2) && value.reserved == 0 && lines.are_valid && request.is_valid &&
-                  attempt_number >= 0;
+                  is_in(value.body_state, BOXRETRY_BODY_NONE, LAST_BODY_STATE) && value.reserved_2 == 0 &&
+                  (has_body || value.body_length == 0) && attempt_number >= 0;
   bool is_short = request.raw.block && request.raw.size < sizeof(boxretry_request);
 
   boxretry_strategy *strategy;
@@ -88,7 +95,8 @@ static void fuzz_outcome(input *in) {
   boxretry_error error = boxretry_strategy_should_retry(strategy, (const void *)raw.block, attempt_number, &decision);
   boxretry_strategy_free(strategy);
   if (check_error(error, &raw, is_short ? SIZE_MAX : sizeof value, is_valid)) {
-    REQUIRE(is_in(decision.action, 0, 3) && is_in(decision.reason, 0, 17), "the decision is one of the header's");
+    REQUIRE(is_in(decision.action, 0, 3) && is_in(decision.reason, 0, LAST_REASON),
+            "the decision is one of the header's");
     REQUIRE(is_in(decision.delay, 0, MAXIMUM_DELAY), "a delay is 0 to 2^31 - 1, and never NaN");
     REQUIRE(decision.attempt_number == attempt_number, "the number that was given");
   } else {
