@@ -1,7 +1,8 @@
-/* Linked to a program, it lets the process end only when all threads have that came after its start.
+/* Linked to a program with -Wl,--wrap=main, it lets main() return only when all threads have ended that came after its start.
  *
- * boxretry_client_free() waits for nobody, so that a client's threads may still be on their way out when main() returns:
- * what they are about to free would look like a leak. A thread that stays would be one: then the program fails. */
+ * boxretry_client_free() waits for nobody, so a client's threads may still be ending when main() returns, and what they are
+ * about to free would look like a leak. A thread that stays would be one: then the program fails. A destructor would be too
+ * late: when a process exits, the library's threads stop where they are. */
 #define _GNU_SOURCE /* usleep */
 #include <dirent.h>
 #include <stdio.h>
@@ -9,8 +10,6 @@
 #include <unistd.h>
 
 enum { PATIENCE = 20000 /* milliseconds */ };
-
-static int threads_at_start;
 
 static int count_threads(void) {
   int count = -2; /* the entries . and .. */
@@ -22,11 +21,11 @@ static int count_threads(void) {
   return count;
 }
 
-__attribute__((constructor)) static void begin(void) {
-  threads_at_start = count_threads();
-}
+int __real_main(int argc, char **argv);
 
-__attribute__((destructor)) static void end(void) {
+int __wrap_main(int argc, char **argv) {
+  const int threads_at_start = count_threads();
+  const int status = __real_main(argc, argv);
   for (int milliseconds = 0; count_threads() > threads_at_start; milliseconds++) {
     if (milliseconds == PATIENCE) {
       fputs("a thread stays behind\n", stderr);
@@ -34,4 +33,5 @@ __attribute__((destructor)) static void end(void) {
     }
     usleep(1000);
   }
+  return status;
 }

@@ -140,7 +140,7 @@ def test_ratios_out_of_range_are_refused(ratio: float) -> None:
         RetryBudget(10, ratio)
 
 
-@pytest.mark.parametrize("other", [1, "budget", RetryStrategy()], ids=repr)
+@pytest.mark.parametrize("other", [1, "budget", RetryStrategy()], ids=lambda value: type(value).__name__)
 def test_only_a_budget_is_a_budget(other: Any) -> None:
     """C1. Nothing else is taken as one."""
     with pytest.raises(TypeError, match="budget: must be a RetryBudget"):
