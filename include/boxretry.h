@@ -1664,12 +1664,16 @@ size_t boxretry_response_redirect_count(const boxretry_response *response);
 /** One of the redirects, from 0, in the order in which they were followed. INVALID_ARGUMENT, FORKED. */
 boxretry_error boxretry_response_redirect(const boxretry_response *response, size_t index, boxretry_redirect *out);
 
-/** A request that was sent again at once, since its connection was dead (B13). The server may have seen it twice. */
+/**
+ * A request that was sent again at once (B13): its connection was dead, so that the server may have seen it twice; or the
+ * server refused it over HTTP/2 with HTTP_1_1_REQUIRED and did nothing, so that it went over HTTP/1.1 (PROTOCOL). Such a
+ * refusal is not counted, and needs no switch.
+ */
 typedef struct boxretry_reconnect {
   size_t struct_size;
   int32_t attempt_number; /* the attempt within which it was, from 1 */
-  int32_t cause;          /* BOXRETRY_CAUSE_…: what the old connection failed with */
-  double at_ms;           /* milliseconds since the call began */
+  int32_t cause; /* BOXRETRY_CAUSE_…: SEND or RECEIVE, how the old connection failed; PROTOCOL: it was refused */
+  double at_ms;  /* milliseconds since the call began */
 } boxretry_reconnect;
 
 #define BOXRETRY_RECONNECT_INIT                                                                                        \

@@ -217,6 +217,15 @@ import Testing
         #expect(last.attemptNumber == 6 && last.exceptionNumber == 2 && last.reason == .retriesExhausted)
     }
 
+    @Test("B5, B13, W7: a reconnect and the parts of a file share the retries that there are") func partsAndAReconnect()
+    {
+        var loop = RetryLoop(
+            strategy: BoxRetryStrategy(checked: withoutJitter()), limits: .init(), random: SplitMix64(state: 1))
+        loop.countReconnect()
+        let isCounted = (1...5).map { _ in loop.countPart() != nil }
+        #expect(isCounted == [true, true, true, true, false])  // 6 requests, with the first one and the reconnect.
+    }
+
     @Test("F90, B14: parts end at the ceiling of attempts") func partsWithoutEnd() {
         var limits = RetryLoop.Limits()
         limits.maxTotalAttempts = 3

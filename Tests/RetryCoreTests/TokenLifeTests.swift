@@ -214,6 +214,24 @@ import Testing
         #expect(scene.calls.count == 2)
     }
 
+    @Test("T7, T11: given a Retry-After at the end of a fetch, no renewal begins before it while there is a token")
+    func staleWaitsForRetryAfter() {
+        let scene = scene(life: 200) {
+            $0.servesStale = true
+            $0.retryPolicy.maximumAttempts = 1
+        }
+        scene.advance(160)
+        scene.ask()
+        scene.fail(retryable: true, leastDelay: 30)
+        for _ in 0..<29 {
+            scene.advance(1)
+            #expect(scene.ask() == .token("old") && scene.calls.count == 2)
+        }
+        scene.advance(1.001)
+        scene.ask()
+        #expect(scene.calls.count == 3)
+    }
+
     @Test("T7, T11: who has no token asks at once, whatever failed before") func noTokenAsksAtOnce() {
         let scene = scene(life: 200) { $0.servesStale = true }
         scene.advance(199.9)

@@ -15,10 +15,13 @@ from boxretry import (
     HTTPVersion,
     IdleTimeoutError,
     NetworkError,
+    Preset,
     ProtocolError,
     Reason,
     ReceiveError,
+    RequestSent,
     ResponseTooLargeError,
+    RetryStrategy,
     Timeout,
 )
 from calls import LIBCURL, Background, eventually, in_both_ways, once, quick, recorded, statuses, waits
@@ -424,7 +427,7 @@ REFUSALS: dict[str, tuple[str, dict[str, Any]]] = {
 def test_f106_what_is_refused_with_http_1_1_required_goes_over_http_1_1(
     server: FaultServer, how: str, method: str
 ) -> None:
-    """F106, W10 (RFC 9113, 7). At once, also a POST: the refused stream has done nothing. Later calls begin with it."""
+    """F106, W10 (RFC 9113, 7). At once, also a POST: the refused stream counts as nothing. Later calls begin with it."""
     item, parameters = REFUSALS[how]
     id, body = server.new_id(), None if method == "GET" else b"the body"
     url = server.url(f"/seq/{item},200", {"code": "HTTP_1_1_REQUIRED", **parameters}, id=id, kind="h2")
@@ -441,6 +444,29 @@ def test_f106_what_is_refused_with_http_1_1_required_goes_over_http_1_1(
             assert [request["protocol"] for request in server.seen(other)] == ["HTTP/1.1"]
         elsewhere = client.get(f"https://localhost:{server.ports['h2']}{server.target('/seq/200', id=server.new_id())}")
         assert elsewhere.attempts[0].http_version == 20
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"preset": Preset.JANUARY}, {"reconnect": False}, {"strategy": once()}],
+    ids=["january", "switched off", "without retries"],
+)
+def test_f106_a_refusal_is_no_reconnect(server: FaultServer, settings: dict[str, Any]) -> None:
+    """F106, B13. Given no reconnects, or no retries, then the refused stream counts as nothing done all the same."""
+    url = server.url("/seq/stream_reset,200", {"code": "HTTP_1_1_REQUIRED"}, id=server.new_id(), kind="h2")
+    with Client(ca_file=server.ca, **settings) as client:
+        response = client.post(url, data=b"the body")
+    (attempt,), (reconnect,) = response.attempts, response.reconnects
+    assert (response.status, attempt.http_version, reconnect.cause) == (200, 11, Cause.PROTOCOL)
+
+
+def test_f106_b12_a_refused_request_has_sent_nothing(server: FaultServer) -> None:
+    """F106, B12. Given a POST that is refused, and then a reset before its answer, then it was sent once."""
+    url = server.url("/seq/stream_reset,reset,200", {"code": "HTTP_1_1_REQUIRED"}, id=server.new_id(), kind="h2")
+    strategy = RetryStrategy(retry_base_interval=0.001, retry_unsafe_methods=False)
+    with Client(strategy, ca_file=server.ca) as client, pytest.raises(NetworkError) as raised:
+        client.post(url, data=b"the body")
+    assert [attempt.request_sent for attempt in raised.value.attempts] == [RequestSent.SOME]
 
 
 def test_f106_a_body_that_is_gone_is_not_sent_again(server: FaultServer) -> None:

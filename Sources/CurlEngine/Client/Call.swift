@@ -46,6 +46,8 @@ public final class Call: TimerEntry {
     var wasNotSent = false
     /// Of the attempt under way.
     var reconnectsInAttempt: Int32 = 0
+    /// One of these is a request that the server refused over HTTP/2 without looking at it.
+    var wasRefused = false
     /// Of the attempt under way.
     var redirectsInAttempt: Int32 = 0
     var exceptions: Int32 = 0
@@ -218,9 +220,10 @@ public final class Call: TimerEntry {
     var bodyCanBeSentAgain: Bool { request.source?.canBeSentAgain ?? true }
 
     /// How much of the attempt's request has left this machine. What was sent before a redirect or a reconnect counts:
-    /// the server may have acted on it, though nothing was sent after it (B12).
+    /// the server may have acted on it, though nothing was sent after it (B12). A refused stream has done nothing.
     var requestSent: RequestSent {
-        (transfer?.sendings ?? 0) == 0 && redirectsInAttempt == 0 && reconnectsInAttempt == 0 ? .nothing : .some
+        let hasReconnected = reconnectsInAttempt > (wasRefused ? 1 : 0)
+        return (transfer?.sendings ?? 0) == 0 && redirectsInAttempt == 0 && !hasReconnected ? .nothing : .some
     }
 
     override func fire(now: Int64) {

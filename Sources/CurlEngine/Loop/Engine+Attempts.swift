@@ -81,7 +81,14 @@ extension Engine {
         var result = call.keepHead(transfer) ? result : .local(.outOfMemory)
         if case .vetoed(let isSafe) = result {
             result = isSafe && mayReconnect(call) ? .reconnect : .exception(.receive)
-            if result == .reconnect { countReconnect(call, .receive) }
+            if result == .reconnect {
+                call.retryLoop.countReconnect()
+                recordReconnect(call, code == Int32(CURLE_SEND_ERROR.rawValue) ? .send : .receive)
+            }
+        }
+        if result == .refused {
+            call.wasRefused = true
+            recordReconnect(call, .protocol)
         }
         if result == .response {
             switch followed(call, transfer) {
@@ -118,8 +125,7 @@ extension Engine {
         call.settings.mayReconnect && call.retryLoop.mayReconnect && budget?.take() != false
     }
 
-    private func countReconnect(_ call: Call, _ cause: NetworkExceptionCause) {
-        call.retryLoop.countReconnect()
+    private func recordReconnect(_ call: Call, _ cause: NetworkExceptionCause) {
         call.reconnectsInAttempt += 1
         call.reconnects.append(
             ReconnectRecord(attemptNumber: call.attemptNumber, cause: cause, at: now - call.startedAt))
@@ -167,7 +173,7 @@ extension Engine {
         var isWhole = false
         switch result {
         case .redirect: return tell(.redirected, call)
-        case .reconnect: return
+        case .reconnect, .refused: return
         case .notSent: return call.wasNotSent = true
         case .vetoed: cause = .receive
         case .exception(let reason): cause = reason
@@ -195,6 +201,7 @@ extension Engine {
         }
         makeOutcome(call, transfer, headers: transfer.received?.headers ?? .empty, cause: cause)
         call.reconnectsInAttempt = 0
+        call.wasRefused = false
         call.redirectsInAttempt = 0
         guard result == .replay || result == .part else { return }
         call.records[call.records.count - 1].decision = transfer.decision

@@ -10,7 +10,9 @@ func attemptResult(_ code: CURLcode, of transfer: Transfer) -> CallMachine.Attem
     // The server may have ended the exchange since it needs no more of the request.
     if code != CURLE_OK, transfer.isAnswered { return attemptResult(CURLE_OK, of: transfer) }
     // The refused stream has done nothing. The request goes over HTTP/1.1 at once, whatever its method.
-    if transfer.isHTTP1Needed, transfer.status == 0 { return .vetoed(isSafe: transfer.call.bodyCanBeSentAgain) }
+    if transfer.isHTTP1Needed, transfer.status == 0 {
+        return transfer.call.bodyCanBeSentAgain && !transfer.call.wasRefused ? .refused : .exception(.protocol)
+    }
     if transfer.wasVetoed || isDeadConnection(code, of: transfer) {
         return .vetoed(isSafe: transfer.call.mayBeSentAgain)
     }

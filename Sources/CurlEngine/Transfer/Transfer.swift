@@ -230,6 +230,8 @@ final class Transfer {
         // Until the first line of the response says that it is not.
         case .unknown: isMultiplexed = call.settings.httpVersion.mayMultiplex(hasTLS: target.place.has_tls)
         }
+        // The refusal may come before libcurl has returned from sending.
+        if isMultiplexed, mayNeedHTTP1, let easy { shim_easy_listen(easy, true) }
         return !wasVetoed
     }
 
@@ -548,7 +550,6 @@ final class Transfer {
     func wasSent() {
         call.engine.readClock()
         touch()
-        if isMultiplexed, mayNeedHTTP1, let easy { shim_easy_listen(easy, true) }
     }
 
     // MARK: - Servers that refuse HTTP/2 (RFC 9113, 7)

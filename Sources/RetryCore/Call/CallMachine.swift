@@ -102,6 +102,8 @@ public struct CallMachine {
         case vetoed(isSafe: Bool)
         /// The request is sent again at once, on a new connection (B13).
         case reconnect
+        /// The server does not serve this over HTTP/2, and has done nothing. The request is sent again at once over HTTP/1.1.
+        case refused
         /// The connection turned out to be unusable before anything was sent on it: no request was made (W1, W3).
         case notSent
         case local(LocalFailure)
@@ -114,7 +116,7 @@ public struct CallMachine {
             isLastAnException = false
         case .redirect:
             return .sendAgain(fresh: false)
-        case .notSent:
+        case .notSent, .refused:
             return .sendAgain(fresh: true)
         case .replay:
             isReplay = true

@@ -82,7 +82,9 @@ public struct RetryLoop {
     /// rest is asked for at once (W7); that takes one of the strategy's retries (B5). Nil, and not counted: there is none
     /// left.
     public mutating func countPart() -> Decision? {
-        guard attempts < strategy.retryBound ?? .max, attempts + 1 < maxTotalAttempts else { return nil }
+        guard attempts + reconnects < strategy.retryBound ?? .max, attempts + reconnects + 1 < maxTotalAttempts else {
+            return nil
+        }
         attempts += 1
         return Decision(
             action: .retry, reason: .partialContent, attemptNumber: attempts, exceptionNumber: 0, retryAfter: .absent)

@@ -296,7 +296,7 @@ public struct TokenMachine<Token, Waiter> {
             // What a failure says that might have been mended is for the log of the provider (T6).
             let shown: ProviderFailure
             if isRetryable, case .failed = failure { shown = .failed(.none) } else { shown = failure }
-            return end(.failure(.provider(shown, attempts: fetch.attempts)), at: moment)
+            return end(.failure(.provider(shown, attempts: fetch.attempts)), leastDelay: leastDelay, at: moment)
         }
         let delay = settings.retryPolicy.delay(afterFailure: fetch.attempts, unitRandom: random.nextUnit())
         fetch.state = .waiting(until: moment.monotonic.advanced(bySeconds: max(delay, leastDelay)))
@@ -306,8 +306,9 @@ public struct TokenMachine<Token, Waiter> {
         return []
     }
 
-    /// Ends the fetch. Those who came after a clear get a new one.
-    private mutating func end(_ ending: Ending, at moment: TokenMoment) -> [Action] {
+    /// Ends the fetch. Those who came after a clear get a new one. `leastDelay`: seconds before which no renewal begins
+    /// while callers still have a token (T7, T11).
+    private mutating func end(_ ending: Ending, leastDelay: Double = 0, at moment: TokenMoment) -> [Action] {
         guard var ended = fetch else { return [] }
         fetch = nil
         switch ending {
@@ -317,7 +318,7 @@ public struct TokenMachine<Token, Waiter> {
         case .failure:
             failures = min(failures + min(ended.attempts, 1_000_000), 1_000_000)
             let delay = settings.retryPolicy.delay(afterFailure: failures, unitRandom: random.nextUnit())
-            quietUntil = moment.boottime.advanced(bySeconds: delay)
+            quietUntil = moment.boottime.advanced(bySeconds: max(delay, leastDelay))
         }
         let woken = wake(&ended.line, ending)
         guard ended.laterLine.count > 0 else { return woken }
