@@ -427,7 +427,7 @@ REFUSALS: dict[str, tuple[str, dict[str, Any]]] = {
 def test_f106_what_is_refused_with_http_1_1_required_goes_over_http_1_1(
     server: FaultServer, how: str, method: str
 ) -> None:
-    """F106, W10 (RFC 9113, 7). At once, also a POST: the refused stream counts as nothing. Later calls begin with it."""
+    """F106, W10 (RFC 9113, 7). At once, also a POST: the refused stream counts as nothing. Later calls use HTTP/1.1."""
     item, parameters = REFUSALS[how]
     id, body = server.new_id(), None if method == "GET" else b"the body"
     url = server.url(f"/seq/{item},200", {"code": "HTTP_1_1_REQUIRED", **parameters}, id=id, kind="h2")
