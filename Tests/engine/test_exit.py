@@ -109,7 +109,7 @@ def test_f91_python_ends_with_calls_under_way(
     def get():
         try:
             while True: client.get(url)
-        except BoxRetryError: pass
+        except (BoxRetryError, CancelledError): pass
     source = OAuth2Token(url, ca_file=ca)
     def get_token():
         try: source.get()
