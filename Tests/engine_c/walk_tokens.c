@@ -1,5 +1,6 @@
 /* Walks of walks.c: token sources, on a manual clock. */
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@ static boxretry_token_source *sources[SOURCES];
 static boxretry_clock *clock_of_tokens;
 static atomic_int tokens_due, tokens_told;
 static atomic_uint provider_calls;
+/* How often the providers of a source have canceled, by its number: before and after they say so. */
+static atomic_uint cancels_begun[SOURCES], cancels_ended[SOURCES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Guarded by the lock. */
 static boxretry_token_request *kept[KEPT];
@@ -44,8 +47,9 @@ static void succeed(boxretry_token_request *request) {
   expect(boxretry_token_request_fail(request, "too late", 1), BOXRETRY_ERROR_TOKEN_REQUEST_ENDED);
 }
 
+/* `context`: the source's number, as for those who are waiting. */
 static void provide(void *context, boxretry_token_request *request) {
-  (void)context;
+  const uintptr_t number = (uintptr_t)context;
   switch (atomic_fetch_add(&provider_calls, 1) % 7) {
   case 0:
     boxretry_token_request_fail(request, "busy", 1);
@@ -54,7 +58,9 @@ static void provide(void *context, boxretry_token_request *request) {
     boxretry_token_request_fail(request, "no", 0);
     return;
   case 2:
+    atomic_fetch_add(&cancels_begun[number], 1);
     boxretry_token_request_cancel(request);
+    atomic_fetch_add(&cancels_ended[number], 1);
     return;
   case 3:
     return; /* no answer */
@@ -68,8 +74,8 @@ static void provide(void *context, boxretry_token_request *request) {
 }
 
 static void on_token(void *context, boxretry_error error, boxretry_token *token) {
-  (void)context;
   REQUIRE((error == BOXRETRY_OK) == (token != NULL));
+  REQUIRE(error != BOXRETRY_ERROR_CANCELLED || atomic_load(&cancels_begun[(uintptr_t)context]) > 0);
   boxretry_token_free(token);
   atomic_fetch_add(&tokens_told, 1);
 }
@@ -88,27 +94,32 @@ void tokens_begin(void) {
   expect(boxretry_clock_new_manual(&clock_of_tokens), BOXRETRY_OK);
 }
 
-static void make_source(boxretry_token_source **out) {
+static void make_source(unsigned number) {
   boxretry_token_options options = BOXRETRY_TOKEN_OPTIONS_INIT;
   if (pick(4) == 0) {
-    expect(boxretry_token_source_new_fixed("fixed", out), BOXRETRY_OK);
+    expect(boxretry_token_source_new_fixed("fixed", &sources[number]), BOXRETRY_OK);
     return;
   }
   options.provider = provide;
+  options.context = (void *)(uintptr_t)number;
   options.context_free = free_context;
   options.clock = pick(2) ? clock_of_tokens : NULL;
   options.serve_stale = (int32_t)pick(2);
   options.refresh_ahead_window = pick(2) ? 60 : 0;
   atomic_fetch_add(&contexts_given, 1);
-  expect(boxretry_token_source_new(&options, out), BOXRETRY_OK);
+  expect(boxretry_token_source_new(&options, &sources[number]), BOXRETRY_OK);
 }
 
-static void get(boxretry_token_source *source) {
+/* It fails with CANCELLED only if the provider canceled while it was waiting (T4): failures are not kept (T7). */
+static void get(unsigned number) {
+  boxretry_token_source *const source = sources[number];
   boxretry_token *token = NULL;
+  const unsigned cancels = atomic_load(&cancels_ended[number]);
   const boxretry_error error = boxretry_token_source_get(source, pick(3), NULL, &token);
   REQUIRE((error == BOXRETRY_OK) == (token != NULL));
   REQUIRE(error == BOXRETRY_OK || error == BOXRETRY_ERROR_WAIT_TIMEOUT ||
-          error == BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED);
+          error == BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED || error == BOXRETRY_ERROR_CANCELLED);
+  REQUIRE(error != BOXRETRY_ERROR_CANCELLED || atomic_load(&cancels_begun[number]) > cancels);
   if (!token) return;
   REQUIRE(boxretry_token_length(token) == strlen(boxretry_token_bytes(token)));
   REQUIRE(boxretry_token_generation(token) >= 1 && boxretry_token_expires_in(token) >= 0);
@@ -130,9 +141,10 @@ static void answer_kept(int number, bool with_success) {
 }
 
 void tokens_step(void) {
-  boxretry_token_source **it = &sources[pick(SOURCES)];
+  const unsigned number = pick(SOURCES);
+  boxretry_token_source **it = &sources[number];
   if (!*it) {
-    make_source(it);
+    make_source(number);
     return;
   }
   switch (pick(10)) {
@@ -158,10 +170,10 @@ void tokens_step(void) {
   case 6:
   case 7:
     atomic_fetch_add(&tokens_due, 1);
-    expect(boxretry_token_source_get_async(*it, NULL, on_token, NULL), BOXRETRY_OK);
+    expect(boxretry_token_source_get_async(*it, NULL, on_token, (void *)(uintptr_t)number), BOXRETRY_OK);
     return;
   default:
-    get(*it);
+    get(number);
   }
 }
 
