@@ -7,6 +7,7 @@ import io
 import re
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable
 
 import pytest
@@ -34,7 +35,7 @@ from box_sdk_gen.networking.proxy_config import ProxyConfig
 from box_sdk_gen.networking.retries import BoxRetryStrategy, RetryStrategy
 from box_sdk_gen.networking.timeout_config import TimeoutConfig
 
-from boxretry import ConnectError, IdleTimeoutError, NetworkError
+from boxretry import CancelledError, ConnectError, IdleTimeoutError, NetworkError
 from boxretry.integrations.box_sdk import RetryNetworkClient
 from boxretry.testing import Answer, Fault, ScriptedServer
 
@@ -346,6 +347,28 @@ def test_what_ends_without_a_response_has_its_cause(scripted_box: Box, server: A
     with pytest.raises(BoxSDKError) as raised:
         refused.folders.get_folder_by_id("0")
     assert isinstance(raised.value.error, ConnectError)
+
+
+@pytest.mark.parametrize("item", ["stall", "200"])
+def test_k1_closing_the_network_client_is_an_error_of_the_sdk(server: Any, item: str) -> None:
+    """K1. Given a request that waits for its response, and a download that is being read. Nothing is retried."""
+    id, network_client = server.new_id(), RetryNetworkClient()
+    url = server.url(f"/seq/{item}", id=id, size="endless")
+
+    def download() -> None:
+        response = network_client.fetch(FetchOptions(url, "GET", response_format=ResponseFormat.BINARY))
+        assert response.content is not None
+        while response.content.read(100_000):
+            pass
+
+    with ThreadPoolExecutor(1) as pool:
+        downloading = pool.submit(download)
+        server.seen(id, requests=1)
+        network_client.close()
+        with pytest.raises(BoxSDKError) as raised:
+            downloading.result()
+    assert isinstance(raised.value.error, CancelledError)
+    assert len(server.seen(id)) == 1
 
 
 def test_the_settings_that_the_session_says_are_refused() -> None:

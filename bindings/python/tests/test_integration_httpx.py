@@ -9,6 +9,7 @@ import io
 import ssl
 import threading
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Callable
 
@@ -18,7 +19,7 @@ from test_fork import in_child
 
 httpx = pytest.importorskip("httpx")
 
-from boxretry import BoxRetryError, RetryStrategy, Timeout  # noqa: E402
+from boxretry import BoxRetryError, CancelledError, RetryStrategy, Timeout  # noqa: E402
 from boxretry.integrations.httpx import AsyncRetryTransport, RetryTransport  # noqa: E402
 from boxretry.testing import Answer, Fault, ScriptedServer, SeenRequest  # noqa: E402
 
@@ -475,6 +476,51 @@ def test_cancelling_a_task_cancels_the_call(server: Server) -> None:
             await asyncio.to_thread(server.seen, id, ended=True)
 
     asyncio.run(work())
+
+
+@pytest.mark.parametrize("item", ["stall", "200"])
+def test_k1_closing_an_async_transport_is_a_read_error(server: Server, item: str) -> None:
+    """K1. Given a request that waits for its response, and a response that is being read."""
+    url = server.url(f"/seq/{item}", id=(id := server.new_id()), size="endless")
+
+    async def work() -> None:
+        transport = AsyncRetryTransport()
+        client = httpx.AsyncClient(transport=transport)
+
+        async def get() -> None:
+            async with client.stream("GET", url) as response:
+                async for _ in response.aiter_raw():
+                    pass
+
+        getting = asyncio.ensure_future(get())
+        await asyncio.to_thread(server.seen, id, requests=1)
+        await transport.aclose()
+        with pytest.raises(httpx.ReadError) as raised:
+            await getting
+        assert isinstance(raised.value.__cause__, CancelledError)
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize("item", ["stall", "200"])
+def test_k1_closing_a_transport_is_a_read_error(server: Server, item: str) -> None:
+    """K1. As above, by another thread."""
+    url = server.url(f"/seq/{item}", id=(id := server.new_id()), size="endless")
+    transport = RetryTransport()
+    client = httpx.Client(transport=transport)
+
+    def get() -> None:
+        with client.stream("GET", url) as response:
+            for _ in response.iter_raw():
+                pass
+
+    with ThreadPoolExecutor(1) as pool:
+        getting = pool.submit(get)
+        server.seen(id, requests=1)
+        transport.close()
+        with pytest.raises(httpx.ReadError) as raised:
+            getting.result()
+    assert isinstance(raised.value.__cause__, CancelledError)
 
 
 def test_many_at_once(server: Server) -> None:

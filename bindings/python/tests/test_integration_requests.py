@@ -24,7 +24,7 @@ urllib3 = pytest.importorskip("urllib3")
 from requests.adapters import BaseAdapter, HTTPAdapter  # noqa: E402
 from requests.auth import HTTPDigestAuth  # noqa: E402
 
-from boxretry import BoxRetryError, RetryStrategy, Timeout  # noqa: E402
+from boxretry import BoxRetryError, CancelledError, RetryStrategy, Timeout, TokenSource  # noqa: E402
 from boxretry.integrations.requests import RetryAdapter  # noqa: E402
 from boxretry.testing import Answer, Fault, ScriptedServer, SeenRequest  # noqa: E402
 
@@ -310,6 +310,22 @@ def test_a_deadline_is_a_timeout(server: Server) -> None:
     with session_with(ours(deadline=0.05)) as session, pytest.raises(requests.Timeout) as raised:
         session.get(server.url("/seq/stall", id=server.new_id()))
     assert not isinstance(raised.value, requests.ReadTimeout)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_f113_a_canceled_call_is_a_connection_error(server: Server, stream: bool) -> None:
+    """T4. The token provider cancels: programs that use requests expect its exceptions, and no other."""
+
+    def provider() -> tuple[str, float]:
+        raise CancelledError
+
+    with (
+        TokenSource(provider) as source,
+        session_with(ours(token_source=source)) as session,
+        pytest.raises(requests.ConnectionError, match="cancelled") as raised,
+    ):
+        session.get(server.url("/seq/200", id=server.new_id()), stream=stream)
+    assert isinstance(raised.value.__cause__, CancelledError)
 
 
 def test_the_adapter_s_own_timeout(server: Server) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Callable, Generic, TypeVar
 from .._names import unknown_argument
 from ..aio import AsyncClient
 from ..client import Client
-from ..errors import BoxRetryError, ConnectError, ResolveError
+from ..errors import AnyError, ConnectError, ResolveError
 from ..options import ClientSettings, Strategy
 from ..response import ResponseHeaders
 from ..strategy import RetryStrategy
@@ -122,16 +122,16 @@ def idle_timeout(seconds: float | None) -> Timeout:
     return Timeout(None if seconds is None else max(1, round(seconds * 1000)), None)
 
 
-def is_of_proxy(error: BoxRetryError) -> bool:
+def is_of_proxy(error: AnyError) -> bool:
     """Whether it is the proxy that could not be reached, given that there is one for this request."""
     return isinstance(error, (ConnectError, ResolveError))
 
 
-def was_connecting(error: BoxRetryError) -> bool:
+def was_connecting(error: AnyError) -> bool:
     """Whether the last attempt ended before it had a connection, with TLS if that was to be."""
     return bool(error.attempts) and error.attempts[-1].connect_ms is None
 
 
-def has_begun_response(error: BoxRetryError) -> bool:
+def has_begun_response(error: AnyError) -> bool:
     """Whether the last attempt received a status line."""
     return bool(error.attempts) and error.attempts[-1].http_version != 0

@@ -27,7 +27,7 @@ from urllib3 import HTTPHeaderDict
 
 from ..client import Client
 from ..enums import Action, Proxy
-from ..errors import BoxRetryError, NetworkError
+from ..errors import BoxRetryError, CancelledError, NetworkError
 from ..loop import RetryLoop
 from ..outcome import Outcome
 from ..response import Response
@@ -55,7 +55,8 @@ class RetryNetworkClient(BoxNetworkClient):
     Uploads are read while they are sent, by the thread that waits. Downloads come as they are read: should one break
     off when its status is known, reading it raises BoxSDKError.
 
-    Raises what the SDK raises: BoxAPIError for a response, BoxSDKError (whose `error` is a BoxRetryError) without one.
+    Raises what the SDK raises: BoxAPIError for a response, BoxSDKError without one. Its `error` is a BoxRetryError, or
+    a CancelledError if the call was canceled, as by `close()`.
     """
 
     def __init__(self, **settings: Any) -> None:
@@ -122,7 +123,7 @@ class RetryNetworkClient(BoxNetworkClient):
             raise BoxSDKError(message=f"Exceeded {_MOST_REDIRECTS} redirects")
         except NetworkError as error:
             return None, error
-        except (BoxRetryError, OSError) as error:  # Or what reading the body has raised.
+        except (BoxRetryError, CancelledError, OSError) as error:  # Or what reading the body has raised.
             raise BoxSDKError(message=str(error), error=error) from error
 
     def _redirected(self, request: APIRequest, response: _Came) -> APIRequest | None:
@@ -222,7 +223,7 @@ def _fetch_response(response: _Came) -> FetchResponse:
 def _pieces(stream: Stream) -> Iterator[bytes]:
     try:
         yield from stream.iter_bytes()
-    except BoxRetryError as error:
+    except (BoxRetryError, CancelledError) as error:
         raise BoxSDKError(message=str(error), error=error) from error
     finally:
         stream.close()

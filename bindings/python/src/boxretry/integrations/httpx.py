@@ -20,7 +20,9 @@ from ..aio import AsyncClient, AsyncStream
 from ..client import Client
 from ..enums import Proxy
 from ..errors import (
+    AnyError,
     BoxRetryError,
+    CancelledError,
     DeadlineError,
     IdleTimeoutError,
     InvalidArgumentError,
@@ -68,9 +70,9 @@ class RetryTransport(httpx.BaseTransport):
     memory or can be rewound.
 
     When retries are exhausted, the last response is returned, whatever its status. What ends without one raises:
-    ConnectError (TLS included), ConnectTimeout, ReadTimeout, TimeoutException (a deadline), ReadError,
-    WriteError, RemoteProtocolError, ProxyError, UnsupportedProtocol, LocalProtocolError, else TransportError. The
-    BoxRetryError with all attempts is its `__cause__`.
+    ConnectError (TLS included), ConnectTimeout, ReadTimeout, TimeoutException (a deadline), ReadError (also if the
+    call was canceled, as by closing the transport), WriteError, RemoteProtocolError, ProxyError, UnsupportedProtocol,
+    LocalProtocolError, else TransportError. The BoxRetryError or CancelledError with all attempts is its `__cause__`.
 
     A transport is usable in a child of os.fork().
     """
@@ -259,18 +261,18 @@ def _as_of_httpx(settings: dict[str, Any]) -> Iterator[None]:
         if error.__cause__ is not None:
             raise error.__cause__ from None
         raise httpx.TransportError(str(error)) from error
-    except BoxRetryError as error:
+    except (BoxRetryError, CancelledError) as error:
         raise _exception_class(error, settings)(str(error)) from error
 
 
-def _exception_class(error: BoxRetryError, settings: dict[str, Any]) -> type[httpx.TransportError]:
+def _exception_class(error: AnyError, settings: dict[str, Any]) -> type[httpx.TransportError]:
     if settings["proxy"] is not Proxy.NONE and is_of_proxy(error):
         return httpx.ProxyError
     if isinstance(error, (IdleTimeoutError, ResourceTimeoutError)):
         return httpx.ConnectTimeout if was_connecting(error) else httpx.ReadTimeout
     if isinstance(error, DeadlineError):
         return httpx.TimeoutException
-    if isinstance(error, ReceiveError):
+    if isinstance(error, (ReceiveError, CancelledError)):
         return httpx.ReadError
     if isinstance(error, SendError):
         return httpx.WriteError

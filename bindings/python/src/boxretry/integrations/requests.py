@@ -36,7 +36,9 @@ from urllib3.util.response import is_fp_closed
 from ..client import Client
 from ..enums import Proxy
 from ..errors import (
+    AnyError,
     BoxRetryError,
+    CancelledError,
     DeadlineError,
     IdleTimeoutError,
     InvalidArgumentError,
@@ -90,9 +92,9 @@ class RetryAdapter(BaseAdapter):
 
     When retries are exhausted, the last response is returned, whatever its status. What ends without one raises:
     SSLError, ProxyError, InvalidProxyURL, ConnectTimeout (the TLS handshake included), ReadTimeout, Timeout (a
-    deadline), ChunkedEncodingError (the body breaks off), ConnectionError, InvalidURL, InvalidHeader, else
-    RequestException. The BoxRetryError with all attempts is its `__cause__`; of what is raised while a stream is read,
-    it is further down among the causes.
+    deadline), ChunkedEncodingError (the body breaks off), ConnectionError (also if the call was canceled), InvalidURL,
+    InvalidHeader, else RequestException. The BoxRetryError or CancelledError with all attempts is its `__cause__`; of
+    what is raised while a stream is read, it is further down among the causes.
 
     An adapter can be pickled if its settings can, and is usable in a child of os.fork().
     """
@@ -136,7 +138,7 @@ class RetryAdapter(BaseAdapter):
                 came = send_for_stream(client, request.method, request.url, arguments)
                 return self._response(request, came, came.headers, _Streamed(came))
             response = send(client, request.method, request.url, arguments)
-        except BoxRetryError as error:
+        except (BoxRetryError, CancelledError) as error:
             raise _exception(error, request, proxy) from error
         except OSError as error:  # Of the body, when it was read.
             raise requests.ConnectionError(error, request=request) from error
@@ -263,7 +265,7 @@ class _Streamed(io.RawIOBase):
                         next(self._pieces, b"")  # The end, which is near: the connection can be used again.
             except IdleTimeoutError as error:
                 raise TimeoutError(str(error)) from error
-            except BoxRetryError as error:
+            except (BoxRetryError, CancelledError) as error:
                 raise OSError(str(error)) from error
         return len(self._rest)
 
@@ -358,14 +360,14 @@ def _body(request: requests.PreparedRequest) -> dict[str, Any]:
     return body_of_host(request.body, None if length is None else int(length))
 
 
-def _exception(error: BoxRetryError, request: requests.PreparedRequest, proxy: str | None) -> requests.RequestException:
+def _exception(error: AnyError, request: requests.PreparedRequest, proxy: str | None) -> requests.RequestException:
     kind = _exception_class(error, proxy)
     if kind is requests.ReadTimeout:  # Programs look for urllib3's words.
         return kind(f"Read timed out. ({error})", request=request)
     return kind(error, request=request)
 
 
-def _exception_class(error: BoxRetryError, proxy: str | None) -> type[requests.RequestException]:
+def _exception_class(error: AnyError, proxy: str | None) -> type[requests.RequestException]:
     if proxy and is_of_proxy(error):
         return requests.exceptions.ProxyError
     if isinstance(error, (IdleTimeoutError, ResourceTimeoutError)):
@@ -376,7 +378,7 @@ def _exception_class(error: BoxRetryError, proxy: str | None) -> type[requests.R
         return requests.exceptions.SSLError
     if isinstance(error, (ReceiveError, ProtocolError)) and has_begun_response(error):
         return requests.exceptions.ChunkedEncodingError
-    if isinstance(error, NetworkError):
+    if isinstance(error, (NetworkError, CancelledError)):
         return requests.ConnectionError
     if isinstance(error, InvalidArgumentError):
         if ".url" in error.detail:
