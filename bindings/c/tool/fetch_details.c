@@ -95,8 +95,8 @@ const char *const fetch_details[] = {
     "  2    an option or its value is wrong, or the URL; nothing was sent,\n"
     "       and there is no line of JSON\n"
     "  3    a fault in boxretry itself\n"
-    "  4    the last response has any other status, or is a redirect that wants a body\n"
-    "       again that cannot be sent again (from stdin)\n"
+    "  4    the last response has any other status, or is a redirect that asks for\n"
+    "       the body again, which cannot be sent again (from stdin)\n"
     "  5    network exception: resolve, connect, tls, send, receive or protocol\n"
     "  6    timeout of an attempt: timeout_idle or timeout_resource\n"
     "  7    the deadline has passed during an attempt. (A wait that would reach it is\n"
@@ -106,6 +106,7 @@ const char *const fetch_details[] = {
     "  9    failure on this machine: the response is too large, there were too many\n"
     "       redirects, a CA file, the output file or what is to be sent cannot be\n"
     "       used, there are no descriptors left\n"
-    "  130  canceled by Ctrl-C (SIGINT); 129: by SIGHUP; 131: by SIGQUIT; 143: by SIGTERM\n",
+    "  130  canceled by Ctrl-C (SIGINT); 129: by SIGHUP; 131: by SIGQUIT;\n"
+    "       143: by SIGTERM\n",
     NULL,
 };
