@@ -3,6 +3,7 @@
 #include "scenes.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -16,8 +17,9 @@
 
 enum what_body { NO_BODY, HELLO, LARGE };
 
-static char hello[64], flaky[64], cut[64], moved[64], token_url[64], rejected[64], other[64], large[64], coded[64],
-    with_user[64], anew[64];
+static char proxy[64], hello[64], flaky[64], cut[64], moved[64], token_url[64], rejected[64], other[64], large[64],
+    coded[64], with_user[64], anew[64];
+static char new_file[PATH_MAX]; /* absolute */
 static atomic_bool has_failed;
 
 int scenes_have_failed(void) {
@@ -29,6 +31,7 @@ static void write_url(char *out, const char *server, const char *path) {
 }
 
 void scenes_begin(const char *server) {
+  write_url(proxy, server, "");
   write_url(hello, server, "/");
   write_url(flaky, server, "/flaky");
   write_url(cut, server, "/cut");
@@ -40,6 +43,8 @@ void scenes_begin(const char *server) {
   write_url(large, server, "/large");
   write_url(coded, server, "/coded");
   snprintf(with_user, sizeof with_user, "http://me:hidden@%s/", server + strlen("http://"));
+  REQUIRE(getcwd(new_file, sizeof new_file - sizeof "/new sink"));
+  strcat(new_file, "/new sink");
   FILE *file = fopen("part", "w");
   REQUIRE(file && fputs("of a file", file) >= 0 && fclose(file) == 0);
 }
@@ -97,7 +102,7 @@ static boxretry_client *new_client(boxretry_client_options *options) {
     options->strategy = strategy;
   }
   options->timeouts = &timeouts;
-  options->proxy_mode = BOXRETRY_PROXY_NONE;
+  options->proxy_mode = options->proxy ? BOXRETRY_PROXY_GIVEN : BOXRETRY_PROXY_NONE;
   if (!worked(boxretry_client_new(options, &client))) REQUIRE(client == NULL);
   boxretry_strategy_free(strategy);
   return client;
@@ -277,6 +282,17 @@ static void a_fragment_and_a_user(void) {
   boxretry_client_free(client);
 }
 
+/* The server is its own proxy. The client keeps the proxy's name for its errors. */
+static void a_proxy(void) {
+  boxretry_client_options options = BOXRETRY_CLIENT_OPTIONS_INIT;
+  boxretry_request request = BOXRETRY_REQUEST_INIT;
+  options.proxy = proxy;
+  boxretry_client *client = new_client(&options);
+  request.url = hello;
+  perform(client, &request, HELLO, BOXRETRY_OK);
+  boxretry_client_free(client);
+}
+
 /* --- Bodies --- */
 
 /* Longer than what is copied by hand when it grows, since it could be a secret. */
@@ -288,7 +304,7 @@ static void a_large_body(void) {
   boxretry_client_free(client);
 }
 
-/* To a file that is there, and to one that is not. */
+/* To a file that is there, by a relative path, and to one that is not, by an absolute path. */
 static void file_sinks(void) {
   boxretry_request request = BOXRETRY_REQUEST_INIT;
   boxretry_sink sink = BOXRETRY_SINK_INIT;
@@ -299,7 +315,7 @@ static void file_sinks(void) {
   request.url = cut;
   request.sink = &sink;
   perform(client, &request, NO_BODY, BOXRETRY_ERROR_SINK);
-  sink.path = "new sink";
+  sink.path = new_file;
   sink.is_resumable = 0;
   request.url = hello;
   REQUIRE(unlink(sink.path) == 0 || errno == ENOENT);
@@ -332,7 +348,8 @@ static void file_bodies(void) {
 
 static void answer_at_once(void *context, boxretry_token_request *request) {
   (void)context;
-  if (!worked(boxretry_token_request_succeed(request, "secret", 6, 3600))) boxretry_token_request_cancel(request);
+  if (!worked(boxretry_token_request_succeed(request, "secret", 6, 3600)))
+    boxretry_token_request_fail(request, "out of memory", 0);
 }
 
 static void use_tokens(boxretry_token_source *source) {
@@ -463,6 +480,7 @@ const scene scenes[] = {
     {"submits", submits},
     {"a cancel switch", a_cancel_switch},
     {"a fragment and a user", a_fragment_and_a_user},
+    {"a proxy", a_proxy},
     {"a large body", a_large_body},
     {"file sinks", file_sinks},
     {"file bodies", file_bodies},
