@@ -58,11 +58,12 @@ def one_exception(cause: str) -> Cell:
 
 
 def refused_unseen() -> Cell:
-    """B13. The server says that it has not looked at the request, each time: what is idempotent is sent again at once,
-    once in each attempt. For all others it is an exception, since their bytes were sent."""
-    twice = "receive after 1 reconnect"
+    """B13. The server refuses the request each time, and says that it has not processed it. An idempotent request is
+    sent again at once, at most once in a call; after that, and for all others, it is an exception: the bytes were sent.
+    """
     return _reconnect_or(
-        f"{twice}, 2 ms, {twice}, 4 ms, {twice} → receive (exceptions_exhausted)", exception("receive")
+        "receive after 1 reconnect, 2 ms, receive, 4 ms, receive → receive (exceptions_exhausted)",
+        exception("receive"),
     )
 
 
@@ -98,10 +99,7 @@ def dead_before_use() -> Cell:
 def dead_on_use() -> Cell:
     """B13. A reused connection that ends when it sees the request is replaced at once, for what is idempotent; that new
     connections end in the same way is an exception each time."""
-    return _reconnect_or(
-        "receive after 1 reconnect, 2 ms, receive, 4 ms, receive → receive (exceptions_exhausted)",
-        exception("receive"),
-    )
+    return refused_unseen()
 
 
 def dead_on_use_once() -> Cell:

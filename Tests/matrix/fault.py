@@ -49,8 +49,9 @@ class Fault:
     hang_up: str = ""
     #: What the server writes on that connection meanwhile.
     says: str = ""
-    #: Where access tokens come from: "": nowhere; "fresh": a new one each time; "fixed"; "january": as "fresh", with
-    #: that preset.
+    #: Where access tokens come from: "": nowhere; "fresh": a provider that gives a new one each time; "same": one that
+    #: gives the same one each time; "fixed": a fixed token, which cannot be refreshed; "january": as "fresh", with that
+    #: preset.
     tokens: str = ""
     #: Compressed responses are asked for.
     is_compressed: bool = False

@@ -312,7 +312,8 @@ def _statuses() -> list[Fault]:
             "401",
             tokens="fresh",
         ),
-        Fault("401, always the same token", right.same_token_again(), item="401", tokens="fixed"),
+        Fault("401, always the same token", right.same_token_again(), item="401", tokens="same"),
+        Fault("401, a fixed token", right.final_status(401), item="401", tokens="fixed"),
         Fault(
             "401 with token_expired, preset of January",
             right.replayed_once(),

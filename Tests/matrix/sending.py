@@ -67,8 +67,7 @@ class Sender:
         self._folder = Path(self._open.enter_context(tempfile.TemporaryDirectory()))
         source = None
         if plan.tokens:
-            provider = FixedToken("always-the-same") if plan.tokens == "fixed" else TokenSource(self._new_token)
-            source = self._open.enter_context(provider)
+            source = self._open.enter_context(self._new_source(plan.tokens))
         quick = RetryStrategy(retry_base_interval=BASE, retry_randomization_factor=0, retry_after_cap=RETRY_AFTER_CAP)
         is_january = plan.tokens == "january"
         self._client = self._open.enter_context(
@@ -82,6 +81,11 @@ class Sender:
                 compression=plan.is_compressed,
             )
         )
+
+    def _new_source(self, tokens: str) -> FixedToken | TokenSource:
+        if tokens == "fixed":
+            return FixedToken("always-the-same")
+        return TokenSource((lambda: ("always-the-same", 3600)) if tokens == "same" else self._new_token)
 
     def _new_token(self) -> tuple[str, float]:
         self._tokens += 1
