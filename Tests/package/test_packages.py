@@ -13,7 +13,7 @@ from paths import PACKAGES, ROOT, SONAME_VERSION, VERSION, run
 LIBDIR = "usr/lib/x86_64-linux-gnu"
 RUNTIME, DEVELOPMENT, TOOL, PYTHON = f"libboxretry{SONAME_VERSION}", "libboxretry-dev", "boxretry", "python3-boxretry"
 DEBS = (RUNTIME, DEVELOPMENT, TOOL, PYTHON)
-COMMANDS = ("delays", "explain", "fetch")
+COMMANDS = ("delays", "explain", "fetch", "simulate")
 
 
 def deb(package: str) -> Path:
