@@ -391,3 +391,19 @@ def test_it_works_in_a_child_of_fork(scripted_box: Box) -> None:
     assert client.folders.get_folder_by_id("0").id == "0"
     network_client.close()
     assert client.folders.get_folder_by_id("0").id == "0"
+
+
+def test_f131_f144_the_connection_timeout_alone(server: Any) -> None:
+    """F131, F144: given a full backlog, the call ends after that time; what is not said keeps its default."""
+    session = NetworkSession(
+        timeout_config=TimeoutConfig(connection_timeout_ms=100), retry_strategy=BoxRetryStrategy(max_attempts=1)
+    )
+
+    def fetch(url: str) -> Any:
+        return RetryNetworkClient().fetch(FetchOptions(url=url, method="GET", network_session=session))
+
+    with pytest.raises(BoxSDKError) as raised:
+        fetch(f"http://127.0.0.1:{server.ports['backlog']}/")
+    assert isinstance(raised.value.error, ConnectError)
+    assert "timed out" in raised.value.error.detail
+    assert fetch(server.url("/seq/200", id=server.new_id(), first=300)).status == 200

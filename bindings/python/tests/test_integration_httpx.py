@@ -611,3 +611,11 @@ def test_f136_the_servers_own_reason_phrase_is_kept(make: Make, server: Server) 
     for line, reason in (("404 Gone fishing", "Gone fishing"), ("200 ", "")):
         url = server.url("/seq/200", id=server.new_id(), status_line=f"HTTP/1.1 {line}")
         assert make().get(url).reason_phrase == reason
+
+
+def test_f131_the_connect_timeout_bounds_connecting_alone(make: Make, server: Server) -> None:
+    """F131: given a full backlog, ConnectTimeout after that time; reading may take longer."""
+    client = make(timeout=httpx.Timeout(None, connect=0.1))
+    with pytest.raises(httpx.ConnectTimeout):
+        client.get(f"http://127.0.0.1:{server.ports['backlog']}/")
+    assert client.get(server.url("/seq/200", id=server.new_id(), first=300)).status_code == 200

@@ -24,7 +24,7 @@ urllib3 = pytest.importorskip("urllib3")
 from requests.adapters import BaseAdapter, HTTPAdapter  # noqa: E402
 from requests.auth import HTTPDigestAuth  # noqa: E402
 
-from boxretry import BoxRetryError, CancelledError, RetryStrategy, Timeout, TokenSource  # noqa: E402
+from boxretry import BoxRetryError, CancelledError, Cause, RetryStrategy, Timeout, TokenSource  # noqa: E402
 from boxretry.integrations.requests import RetryAdapter  # noqa: E402
 from boxretry.testing import Answer, Fault, ScriptedServer, SeenRequest  # noqa: E402
 
@@ -739,3 +739,13 @@ def test_f136_the_servers_own_reason_phrase_is_kept(session: Session, server: Se
         if response.status_code == 404:
             with pytest.raises(requests.HTTPError, match="404 Client Error: Gone fishing"):
                 response.raise_for_status()
+
+
+@pytest.mark.parametrize("timeout", [(0.1, None), urllib3.Timeout(connect=0.1)], ids=["pair", "urllib3"])
+def test_f131_the_connect_timeout_bounds_connecting_alone(our_session: Session, server: Server, timeout: Any) -> None:
+    """F131: given a full backlog, ConnectTimeout after that time for each attempt; reading may take longer."""
+    with pytest.raises(requests.ConnectTimeout) as raised:
+        our_session.get(f"http://127.0.0.1:{server.ports['backlog']}/", timeout=timeout)
+    assert [attempt.cause for attempt in raised.value.__cause__.attempts] == [Cause.CONNECT] * 3
+    slow = server.url("/seq/200", id=server.new_id(), first=300)
+    assert our_session.get(slow, timeout=timeout).status_code == 200

@@ -127,6 +127,11 @@ def is_of_proxy(error: AnyError) -> bool:
     return isinstance(error, (ConnectError, ResolveError))
 
 
+def connect_timed_out(error: AnyError) -> bool:
+    """Whether the last attempt passed its `connect_timeout`."""
+    return isinstance(error, ConnectError) and "timed out" in error.detail
+
+
 def was_connecting(error: AnyError) -> bool:
     """Whether the last attempt ended before it had a connection, with TLS if that was to be."""
     return bool(error.attempts) and error.attempts[-1].connect_ms is None

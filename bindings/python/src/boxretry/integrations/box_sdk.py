@@ -49,8 +49,9 @@ class RetryNetworkClient(BoxNetworkClient):
     same rules and beyond them knows all forms of Retry-After; any other strategy of the SDK is asked itself. A 401
     refreshes the token of the auth class, and each attempt asks that for its header anew.
 
-    Of `timeout_config`, the read timeout counts: the longest time in which nothing moves, connecting included, of each
-    attempt. `proxy_url` is the proxy, and there is none without it.
+    Of `timeout_config`, the read timeout is the longest time in which nothing moves, connecting included, of each
+    attempt, and the connection timeout bounds connecting. What it does not say keeps its default (60 s; none).
+    `proxy_url` is the proxy, and there is none without it.
 
     Uploads are read while they are sent, by the thread that waits. Downloads come as they are read: should one break
     off when its status is known, reading it raises BoxSDKError.
@@ -102,8 +103,7 @@ class RetryNetworkClient(BoxNetworkClient):
     ) -> tuple[_Came | None, NetworkError | None]:
         """The response; or why there is none, if that is a network exception."""
         client = self._clients.get(proxy=session.proxy_url or Proxy.NONE)
-        read_timeout = session.timeout_config.read_timeout_ms
-        timeout = idle_timeout(None if read_timeout is None else read_timeout / 1000)
+        timeouts = _timeouts(session.timeout_config)
         send_it = send_for_stream if options.response_format == ResponseFormat.BINARY else send
         try:
             # The engine's own redirects belong here, in the place of these.
@@ -111,7 +111,7 @@ class RetryNetworkClient(BoxNetworkClient):
                 arguments = {
                     "params": {name: value for name, value in request.params.items() if value is not None},
                     "headers": sendable(request.headers.items()),
-                    "timeout": timeout,
+                    **timeouts,
                     **_body(request.data),
                     **REQUEST_ARGUMENTS,
                 }
@@ -147,6 +147,15 @@ class RetryNetworkClient(BoxNetworkClient):
         elif not isinstance(data, (str, bytes, type(None))):
             raise BoxSDKError(message="A redirect asks for the request's stream once more")
         return dataclasses.replace(request, method=method, url=url, headers=headers, params={}, data=data)
+
+
+def _timeouts(config: Any) -> dict[str, Any]:
+    """The arguments of a request for a TimeoutConfig. What it does not say keeps its default."""
+    read, connection = config.read_timeout_ms, config.connection_timeout_ms
+    return {
+        "timeout": None if read is None else idle_timeout(read / 1000),
+        "connect_timeout": None if connection is None else connection / 1000,
+    }
 
 
 class _BoxRules:

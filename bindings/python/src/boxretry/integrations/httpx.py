@@ -36,11 +36,11 @@ from ..errors import (
 from ..options import ClientSettings, Strategy
 from ..response import Response
 from ..stream import Stream
-from ..timeout import Timeout
 from ._engine import (
     REQUEST_ARGUMENTS,
     Clients,
     as_sent,
+    connect_timed_out,
     idle_timeout,
     is_of_proxy,
     raw_lines,
@@ -57,11 +57,12 @@ if TYPE_CHECKING:
 class RetryTransport(httpx.BaseTransport):
     """Sends the requests of an `httpx.Client`, with retries.
 
-    Of HTTPX's timeouts "read" counts: the longest time in which nothing moves, connecting and sending included, of each
-    attempt; a client without it (`timeout=None`) waits as long as the transport's own `timeout` says, by default for
-    ever. There is no wait for a free connection that could time out. As with HTTPX's own transports, the proxy is
-    said here (`proxy`), and not by the environment; and the certificates that are trusted (`ca_file`, `ca_path`,
-    `tls_verify`) are those of certifi, or of SSL_CERT_FILE or SSL_CERT_DIR.
+    Of HTTPX's timeouts "connect" bounds connecting (name look-up, TCP, TLS and a proxy's CONNECT together) of each
+    attempt, and "read" is the longest time in which nothing moves, connecting and sending included, of each attempt. A
+    client without it (`timeout=None`) waits as long as the transport's own `timeout` says, by default without limit.
+    There is no wait for a free connection that could time out. As with HTTPX's own transports, the proxy is said here
+    (`proxy`), and not by the environment; and the certificates that are trusted (`ca_file`, `ca_path`, `tls_verify`)
+    are those of certifi, or of SSL_CERT_FILE or SSL_CERT_DIR.
 
     The body of a 2xx response comes as it is read, also where HTTPX reads it at once: transports are not told. If it
     breaks off, that is raised, since the status has been told; with `streams=False` each response is read to its end
@@ -145,14 +146,16 @@ def _arguments(request: httpx.Request, settings: dict[str, Any]) -> dict[str, An
     """What `Client.request()` is given, but for the body."""
     return {
         "headers": sendable(request.headers.raw),
-        "timeout": _timeout(request, settings),
+        **_timeouts(request, settings),
         **REQUEST_ARGUMENTS,
     }
 
 
-def _timeout(request: httpx.Request, settings: dict[str, Any]) -> Timeout | None:
-    read = request.extensions.get("timeout", {}).get("read")
-    return None if read is None and "timeout" in settings else idle_timeout(read)
+def _timeouts(request: httpx.Request, settings: dict[str, Any]) -> dict[str, Any]:
+    wanted = request.extensions.get("timeout", {})
+    read = wanted.get("read")
+    is_ours = read is None and "timeout" in settings
+    return {"timeout": None if is_ours else idle_timeout(read), "connect_timeout": wanted.get("connect")}
 
 
 def _body(request: httpx.Request) -> dict[str, Any]:
@@ -266,6 +269,8 @@ def _as_of_httpx(settings: dict[str, Any]) -> Iterator[None]:
 
 
 def _exception_class(error: AnyError, settings: dict[str, Any]) -> type[httpx.TransportError]:
+    if connect_timed_out(error):
+        return httpx.ConnectTimeout
     if settings["proxy"] is not Proxy.NONE and is_of_proxy(error):
         return httpx.ProxyError
     if isinstance(error, (IdleTimeoutError, ResourceTimeoutError)):

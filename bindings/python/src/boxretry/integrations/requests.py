@@ -51,11 +51,11 @@ from ..errors import (
 from ..options import ClientSettings, Strategy
 from ..response import Response, ResponseHeaders
 from ..stream import Stream
-from ..timeout import Timeout
 from ._engine import (
     REQUEST_ARGUMENTS,
     Clients,
     as_latin_1,
+    connect_timed_out,
     has_begun_response,
     idle_timeout,
     is_of_proxy,
@@ -81,9 +81,9 @@ class RetryAdapter(BaseAdapter):
     """Sends the requests of a session, with retries.
 
     `timeout`, `verify`, `cert` and `proxies` are those of the session and its requests. A timeout is the longest time
-    in which nothing moves, connecting included, of each attempt: the engine has no other for connecting, so that of a
-    (connect, read) pair, or a `urllib3.Timeout`, the second counts. A request without one waits as long as the
-    adapter's own `timeout` says, by default without limit.
+    in which nothing moves, connecting included, of each attempt. Of a (connect, read) pair, or a `urllib3.Timeout`, the
+    first bounds connecting (name look-up, TCP, TLS and a proxy's CONNECT together) of each attempt, the second is that
+    time. A request without one waits as long as the adapter's own `timeout` says, by default without limit.
 
     With `stream=True` the body of a 2xx response comes as it is read; should it break off, that is raised, since the
     status has been told. Without, a response that breaks off is retried as any other exception. A body that is a file
@@ -130,7 +130,7 @@ class RetryAdapter(BaseAdapter):
             client = self._clients.get(**settings)
             arguments = {
                 "headers": sendable(request.headers.items()),
-                "timeout": self._timeout(timeout),
+                **self._timeouts(timeout),
                 **_body(request),
                 **REQUEST_ARGUMENTS,
             }
@@ -155,11 +155,14 @@ class RetryAdapter(BaseAdapter):
         """Without its connections."""
         return _make, (type(self), self._settings)
 
-    def _timeout(self, timeout: _Timeout) -> Timeout | None:
-        read = _host_timeout(timeout).read_timeout
-        if read is None and "timeout" in self._settings:
-            return None
-        return idle_timeout(read)
+    def _timeouts(self, timeout: _Timeout) -> dict[str, Any]:
+        wanted = _host_timeout(timeout)
+        connect, read = wanted.connect_timeout, wanted.read_timeout
+        # urllib3 stands for "not said" by an object of its own.
+        connect = connect if isinstance(connect, (int, float)) else None
+        read = read if isinstance(read, (int, float)) else None
+        is_ours = read is None and "timeout" in self._settings
+        return {"timeout": None if is_ours else idle_timeout(read), "connect_timeout": connect}
 
     def _response(
         self, request: requests.PreparedRequest, came: Response | Stream, headers: ResponseHeaders, body: Any
@@ -368,6 +371,8 @@ def _exception(error: AnyError, request: requests.PreparedRequest, proxy: str | 
 
 
 def _exception_class(error: AnyError, proxy: str | None) -> type[requests.RequestException]:
+    if connect_timed_out(error):
+        return requests.ConnectTimeout
     if proxy and is_of_proxy(error):
         return requests.exceptions.ProxyError
     if isinstance(error, (IdleTimeoutError, ResourceTimeoutError)):
