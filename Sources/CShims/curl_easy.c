@@ -109,11 +109,19 @@ static int on_seek(void *user, curl_off_t offset, int origin) {
   return shim_transfers.rewind(easy->transfer) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
 }
 
+/* What a proxy sends after it has answered CONNECT with 407, libcurl reads byte by byte for as long as there is something,
+ * and asks here after each one; nobody else gets a turn. So much of it is enough. */
+static bool is_drowned(shim_easy *easy) {
+  enum { LONGEST_REFUSAL = 65536 };
+  const int32_t status = shim_easy_proxy_status(easy);
+  return (status < 200 || status > 299) && status != 0 && ++easy->refusal_bytes > LONGEST_REFUSAL;
+}
+
 static int on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up) {
   shim_easy *easy = user;
   const shim_progress progress = {down, down_total, up, up_total};
   if (easy->transfer) shim_transfers.moved(easy->transfer, &progress);
-  return 0;
+  return is_drowned(easy);
 }
 
 static bool says(const char *text, size_t length, const char *part) {
@@ -303,6 +311,7 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   easy->transfer = transfer;
   if (easy->is_in_head != has_to_show_head(easy)) show_head(easy, !easy->is_in_head);
   easy->expects_status = true;
+  easy->refusal_bytes = 0;
   easy->has_begun_line = false;
   easy->was_used = true;
   easy->message[0] = '\0';

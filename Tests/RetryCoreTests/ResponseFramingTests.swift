@@ -60,9 +60,16 @@ import Testing
             ["Transfer-Encoding: gzip"], ["Transfer-Encoding: gzip, chunked"], ["Transfer-Encoding: chunked, gzip"],
             ["Transfer-Encoding: chunked, chunked"], ["Transfer-Encoding: chunked", "Transfer-Encoding: chunked"],
             ["Transfer-Encoding: xchunked"], ["Transfer-Encoding: chunked;a=b"], ["Transfer-Encoding: chunked", " x"],
-            ["Transfer-Encoding:"],
+            ["Transfer-Encoding:"], ["Transfer-Encoding: chunked, identity"],
         ])
     func transferCodings(lines: [String]) {
+        #expect(read(lines).isMalformed)
+    }
+
+    @Test(
+        "W4: a blank before the colon of a field that frames the body",
+        arguments: [["Content-Length : 4"], ["Transfer-Encoding\t: chunked"], ["content-encoding : gzip"]])
+    func blankBeforeTheColon(lines: [String]) {
         #expect(read(lines).isMalformed)
     }
 

@@ -106,6 +106,20 @@ static void under_way(void) {
   dawdle();
 }
 
+static bool closes_late;
+
+static void closed_late(void) {
+  closes_late = true;
+  under_way();
+}
+
+/* As that of an object of C++, it runs when the library has let go of everything. */
+__attribute__((destructor)) static void close_late(void) {
+  if (!closes_late) return;
+  ok(boxretry_client_close(client, BOXRETRY_NO_TIMEOUT));
+  boxretry_client_free(client);
+}
+
 static void under_way_freed(void) {
   under_way();
   for (int i = 0; i < CALLS; i++)
@@ -256,6 +270,7 @@ static const struct kind {
     {"left", left},
     {"under_way", under_way},
     {"under_way_freed", under_way_freed},
+    {"closed_late", closed_late},
     {"performing", performing},
     {"thread_ends", thread_ends},
     {"joined", joined},

@@ -119,6 +119,22 @@ class Tunnel(Relay):
         client.sendall(self._answer)
 
 
+class Flood(Relay):
+    """A proxy that answers CONNECT with 407, and sends a body without end as fast as somebody takes it."""
+
+    def server_for(self, client: socket.socket) -> tuple[str, int] | None:
+        while b"\r\n\r\n" not in client.recv(65536):
+            pass
+        self._start(self._flood, client)
+        return None
+
+    def _flood(self, client: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            client.sendall(b"HTTP/1.1 407 Who\r\nContent-Length: 999999999999\r\n\r\n")
+            while True:
+                client.sendall(b"x" * 65536)
+
+
 class Balancer(Relay):
     """Connects its clients to servers on these ports of 127.0.0.1 in turn."""
 

@@ -64,6 +64,14 @@ def test_a_header_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
         said(ANSWER.replace(b"Connection", b"X-One: a\rX-Two: b\r\nConnection"), monkeypatch)
 
 
+@pytest.mark.parametrize("rest", [b"", b"hello", b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"])
+def test_b2_another_protocol_that_nobody_asked_for(rest: bytes) -> None:
+    """B2. Given a 101, then it is a protocol exception, and not a response without a status."""
+    answer = b"HTTP/1.1 101 Switching Protocols\r\n\r\n" + rest
+    with RawServer(answer) as server, Client(once()) as client, pytest.raises(ProtocolError):
+        client.get(server.url)
+
+
 @pytest.mark.parametrize("line", [b"HTTP/1.1 1 OK", b"HTTP/1.1 99 OK", b"HTTP/2 1 503 Busy", b"HTTP/1.1  200 OK"])
 def test_a_status_has_three_digits(line: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NetworkError):

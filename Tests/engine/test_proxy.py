@@ -22,7 +22,7 @@ from boxretry import (
 from calls import once, quick, recorded, statuses, waits
 from fault_server import FaultServer
 from raw_server import Accepting, RawServer
-from relay import Tunnel
+from relay import Flood, Tunnel
 
 
 def test_proxy_given() -> None:
@@ -126,6 +126,17 @@ def test_f89_a_407_is_not_retried(server: FaultServer, user: str, challenge: str
     assert f"proxy {proxy.name}: answered CONNECT with status 407" in raised.value.detail
     assert "hidden" not in str(raised.value)
     assert len(proxy.heads) == 1
+
+
+def test_w6_a_refusal_without_end_holds_up_nobody(server: FaultServer) -> None:
+    """W6, W5, K1. Given a 407 whose body does not end, then that call ends, and others of the client are answered."""
+    strategy = quick()
+    with Flood() as proxy, Client(strategy, proxy=f"http://127.0.0.1:{proxy.port}", ca_file=server.ca) as client:
+        refused = client.submit("GET", server.url("/seq/200", kind="https", id=server.new_id()), deadline=30)
+        direct = client.submit("GET", server.url("/seq/200", kind="https", id=server.new_id()), deadline=30)
+        for call in (refused, direct):
+            with pytest.raises(ConnectError, match="status 407"):
+                call.response()
 
 
 def test_f89_a_proxy_of_the_environment_is_named(server: FaultServer, monkeypatch: pytest.MonkeyPatch) -> None:

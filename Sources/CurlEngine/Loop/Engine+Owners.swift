@@ -56,6 +56,7 @@ extension Engine {
     /// time, of CLOCK_MONOTONIC, came first.
     public func waitUntilClosed(_ owner: CallOwner, until limit: Int64) -> Bool {
         if locked({ isClosing }) { return waitUntilClosed(until: limit) }
+        if shim_exit_has_begun() { return locked { owner.unfinished == 0 } }
         let waiter = Waiter.make()
         shim_monitor_lock(lock)
         var isIdle = owner.unfinished == 0

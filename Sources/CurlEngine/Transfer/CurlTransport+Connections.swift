@@ -54,7 +54,7 @@ extension CurlTransport {
         return shim_curl_breaks_h2c() || mayBeProxied(transfer)
     }
 
-    private func mayBeProxied(_ transfer: Transfer) -> Bool {
+    func mayBeProxied(_ transfer: Transfer) -> Bool {
         guard !transfer.call.settings.isDirect else { return false }
         return settings.proxy.map { $0.pointee != 0 } ?? environmentHasProxy
     }

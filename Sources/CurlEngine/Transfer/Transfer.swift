@@ -276,6 +276,11 @@ final class Transfer {
             status = easy.map { Int32(clamping: shim_easy_status($0)) } ?? Self.status(line, count) ?? 0
             // Some versions of libcurl also accept lines that are not status lines.
             guard (100...999).contains(status), Self.status(line, count) == status else { return false }
+            // Nobody has asked for another protocol, so nobody can tell where this response ends.
+            guard status != 101 else {
+                isMalformed = true
+                return false
+            }
             isAnsweredEarly = status >= 200 && target.hasBody && !hasSentAll
             if isAnsweredEarly { letItGoOn() }
         } else if isReadingHead, count <= 2 {

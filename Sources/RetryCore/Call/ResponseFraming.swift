@@ -30,7 +30,10 @@ public struct ResponseFraming {
         case UInt8(ascii: "C"), UInt8(ascii: "c"), UInt8(ascii: "T"), UInt8(ascii: "t"):
             let name = text.takePart(before: UInt8(ascii: ":"))
             _ = text.next()
-            return take(name, text.trimmed())
+            let field = take(name.trimmed(), text.trimmed())
+            // Readers do not agree on what a blank before the colon means (RFC 9112, 5.1).
+            if isWithinField, name.endsInBlank { hasBadCoding = true }
+            return field
         default:
             isWithinField = false
             return nil
@@ -67,7 +70,10 @@ public struct ResponseFraming {
 
     /// No other coding than chunked was asked for, and that one at most once (RFC 9112, 7).
     private mutating func takeTransferCoding(_ member: ByteCursor) {
-        guard !member.isEqual(ignoringCase: "identity") else { return }
+        guard !member.isEqual(ignoringCase: "identity") else {
+            if isChunked { hasBadCoding = true }  // The last coding has to be chunked.
+            return
+        }
         if isChunked || !member.isEqual(ignoringCase: "chunked") { hasBadCoding = true }
         isChunked = true
     }

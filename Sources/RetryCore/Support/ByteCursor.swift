@@ -87,6 +87,9 @@ public struct ByteCursor {
         return ByteCursor(start: first, count: last - first)
     }
 
+    /// What is left ends in a space or a tab.
+    var endsInBlank: Bool { position < end && Self.isWhiteSpace((end - 1).pointee) }
+
     /// Takes what stands before the next such byte, which is left; or all that is left.
     public mutating func takePart(before separator: UInt8) -> ByteCursor {
         let start = position
