@@ -56,6 +56,14 @@ def server() -> Iterator[FaultServer]:
         yield server
 
 
+@pytest.fixture(scope="session")
+def scripted_lookups(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A library for LD_PRELOAD that resolves names as the environment variable LOOKUPS says."""
+    from programs import preloaded
+
+    return preloaded("scripted_lookups.c", tmp_path_factory.mktemp("lookups"))
+
+
 @pytest.fixture
 def client(server: FaultServer) -> Iterator[Client]:
     """A client with the defaults, but quick: see `quick`."""

@@ -28,10 +28,6 @@ from calls import in_both_ways, once, quick
 from fault_server import FaultServer
 
 
-def headers_seen(server: FaultServer, id: str) -> list[dict[str, str]]:
-    return [dict(request["headers"]) for request in server.seen(id)]
-
-
 def values_of(request: dict[str, Any], name: str) -> list[str]:
     return [value for each, value in request["headers"] if each.lower() == name]
 

@@ -9,7 +9,7 @@ import pytest
 from boxretry import Client, FixedToken, InvalidArgumentError, OAuth2Token, Proxy
 from calls import once, sent_header
 from fault_server import FaultServer
-from programs import preloaded, run
+from programs import run
 from raw_server import RawServer
 
 LOOPBACK = [
@@ -59,11 +59,6 @@ def refusing() -> Iterator[Client]:
     """A client with a token, which may go to this machine only."""
     with FixedToken("SECRET") as source, Client(once(), token_source=source, proxy=Proxy.NONE) as client:
         yield client
-
-
-@pytest.fixture(scope="module")
-def scripted_lookups(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return preloaded("scripted_lookups.c", tmp_path_factory.mktemp("lookups"))
 
 
 @pytest.mark.parametrize("host", LOOPBACK)

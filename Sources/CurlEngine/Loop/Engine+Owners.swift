@@ -51,9 +51,8 @@ extension Engine {
         if isLast { close() }
     }
 
-    /// Waits until all calls of a client that was closed have ended; of the last one, until the engine
-    /// is closed, too. False if that
-    /// time, of CLOCK_MONOTONIC, came first.
+    /// Waits until all calls of a closed client have ended. For the last client of the engine, also waits until the engine
+    /// has closed. Returns false if `limit`, in nanoseconds of CLOCK_MONOTONIC, comes first.
     public func waitUntilClosed(_ owner: CallOwner, until limit: Int64) -> Bool {
         if locked({ isClosing }) { return waitUntilClosed(until: limit) }
         if shim_exit_has_begun() { return locked { owner.unfinished == 0 } }
