@@ -55,18 +55,18 @@ extern "C" {
  * 6. A callback gets its context first and returns nothing; it answers through a pointer to an answer that the library
  *    has preset to "failed". A callback must return: no longjmp, no exception may leave it. Functions that block
  *    refuse to run inside one (BOXRETRY_ERROR_IN_CALLBACK).
- * 7. Memory: what depends on what you pass in gives BOXRETRY_ERROR_OUT_OF_MEMORY when it cannot be had. Where there is
- *    none even for the few kilobytes of a handle, the process ends.
+ * 7. Memory: if memory for data that you pass in cannot be allocated, the function returns
+ *    BOXRETRY_ERROR_OUT_OF_MEMORY. If even the few kilobytes for a handle cannot be allocated, the process aborts.
  * 8. No argument that can be looked at (NULL, a number out of range, NaN, a wrong struct_size) crashes the library: it
  *    answers BOXRETRY_ERROR_INVALID_ARGUMENT and changes nothing. A pointer to something that is not what it says it
  *    is, or that was freed, is as fatal as anywhere in C.
  * 9. Threads: each section says who may use its handles at once. After fork() the child may only free the handles
- *    of its parent; everything else answers BOXRETRY_ERROR_FORKED. Handles made in the child work. Do not use _Fork(): it
- *    skips the fork handlers that the library relies on. No function is a cancellation point: pthread_cancel() takes
- *    effect after the function has returned. Once exit() has begun, calls end as cancelled, and the library's threads call
- *    no more callbacks.
- * 10. Paths: a relative path is resolved by the function that it is given to, so that a later chdir() does not change what
- *    it means. `unix_socket` alone is resolved with each connection, since its length is limited.
+ *    of its parent; all other functions return BOXRETRY_ERROR_FORKED for them. Handles made in the child work. Do not
+ *    use _Fork(): it skips the fork handlers that the library relies on. No function is a cancellation point:
+ *    pthread_cancel() takes effect after the function has returned. Once exit() has begun, calls end as cancelled, and
+ *    the library's threads call no more callbacks.
+ * 10. Paths: the function that takes a relative path resolves it, so a later chdir() does not change what it means.
+ *    Only `unix_socket` is resolved for each connection, because its length is limited.
  * ================================================================================================================== */
 
 /** No limit, for any time in milliseconds. */
@@ -101,8 +101,8 @@ const char *boxretry_version(void);
 int32_t boxretry_version_number(void);
 
 /**
- * The version of the libcurl that the library sends requests with in this process, such as "8.14.1". Static; never NULL. Any
- * thread. (Since 0.2.0.)
+ * The version of the libcurl that the library uses in this process, such as "8.14.1". Static; never NULL. Any thread.
+ * (Since 0.2.0.)
  */
 const char *boxretry_libcurl_version(void);
 
@@ -121,7 +121,7 @@ typedef int32_t boxretry_error;
 #define BOXRETRY_ERROR_MAP(X)                                                                                          \
   X(BOXRETRY_OK, 0, "ok", "no error")                                                                                  \
   X(BOXRETRY_ERROR_INVALID_ARGUMENT, 1, "invalid_argument", "an argument is not valid")                                \
-  X(BOXRETRY_ERROR_OUT_OF_MEMORY, 2, "out_of_memory", "memory could not be had")                                       \
+  X(BOXRETRY_ERROR_OUT_OF_MEMORY, 2, "out_of_memory", "out of memory")                                                 \
   X(BOXRETRY_ERROR_NOT_USABLE, 3, "not_usable", "the value does not say a delay that could be used")                   \
   X(BOXRETRY_ERROR_CALLBACK_FAILED, 4, "callback_failed", "a callback returned without an answer, or with a wrong one")\
   X(BOXRETRY_ERROR_IN_CALLBACK, 5, "in_callback", "this is not allowed inside a callback of the library")              \
@@ -220,8 +220,10 @@ enum {
 /** A flag for which there is also the client's own setting. */
 enum { BOXRETRY_SWITCH_DEFAULT = 0, BOXRETRY_SWITCH_ON = 1, BOXRETRY_SWITCH_OFF = -1 };
 
-/** For max_redirects: none is followed; the response that redirects is the call's response. (So is, always, one that leads
- * to what is neither http nor https.) */
+/**
+ * For max_redirects: follow no redirects; the response that redirects is the call's response. (A redirect to a URL that
+ * is neither http nor https is never followed.)
+ */
 #define BOXRETRY_NO_REDIRECTS (-1)
 
 /** For idempotency_key: one is made for the call. */
@@ -241,8 +243,8 @@ enum {
 #define BOXRETRY_READ_PAUSE (-2)
 
 /**
- * A part of a multipart body. Stands in arrays: no struct_size. What is NULL is not sent. Its headers obey the rules of a
- * request's, and its other texts have no control character but the tab.
+ * A part of a multipart body. Stands in arrays: no struct_size. What is NULL is not sent. Its headers obey the rules of
+ * a request's, and its other texts have no control character but the tab.
  */
 typedef struct boxretry_part {
   const char *name;               /* of the form's field; required */
@@ -257,10 +259,11 @@ typedef struct boxretry_part {
 
 /**
  * A body that does not lie in memory as a whole. All attempts send the same bytes: if a file is not what it was in the
- * attempt before (its length, the time of its last change, or another file at its path), the call ends with SOURCE (R5).
+ * attempt before (its length, the time of its last change, or another file at its path), the call ends with SOURCE
+ * (R5).
  *
- * Callbacks run on the loop, one at a time, and must not block; `call` is
- * the call, for boxretry_call_resume() and boxretry_call_cancel(), and lives until the call has ended.
+ * Callbacks run on the loop, one at a time, and must not block. `call` is the call, for boxretry_call_resume() and
+ * boxretry_call_cancel(); it is valid until the call has ended.
  */
 typedef struct boxretry_body_source {
   size_t struct_size;
@@ -309,15 +312,15 @@ typedef struct boxretry_response_head {
   const char *url;                /* that was fetched: the last one, if there were redirects */
   const boxretry_header *headers; /* the lines as the server sent them, in order; NULL if there are none */
   size_t header_count;
-  const char *reason_phrase; /* what stands behind the status in the status line; "" if nothing does, as in HTTP/2 */
+  const char *reason_phrase; /* the reason phrase of the status line; "" if there is none, as in HTTP/2 */
 } boxretry_response_head;
 
 /**
  * Where the body of a response goes, if not to memory: that of a 2xx response which the strategy does not retry. All
  * others go to the response's own memory (B15). Callbacks are as with boxretry_body_source.
  *
- * When a delivery breaks off and the call is retried, a file starts again by itself. A delivery begins with its first byte;
- * one with `begin` begins with that.
+ * When a delivery breaks off and the call is retried, a file starts again by itself. A delivery begins with its first
+ * byte; one with `begin` begins with that.
  */
 typedef struct boxretry_sink {
   size_t struct_size;
@@ -338,9 +341,9 @@ typedef struct boxretry_sink {
   void (*context_free)(void *context); /* once, when the call has no more use for it; NULL: nothing to do */
   void *context;                       /* yours */
 
-  /* Sees the response whose body follows, before the first `write` and again after each `restart`, and writes 1 to *done,
-     which is preset to 0. Comes for an empty body, too, but not where there can be none (204, 205, HEAD). NULL: nothing to
-     do */
+  /* Sees the response whose body follows, before the first `write` and again after each `restart`, and writes 1 to
+     *done, which is preset to 0. Called for an empty body, too, but not where there can be none (204, 205, HEAD).
+     NULL: nothing to do */
   void (*begin)(void *context, boxretry_call *call, const boxretry_response_head *head, int32_t *done);
 } boxretry_sink;
 
@@ -368,10 +371,10 @@ typedef struct boxretry_sending boxretry_sending;
  * A request: to be sent by a client, or what an outcome is about. A client copies all of it, but for what is said to be
  * borrowed. The caller owns it, and it need only live as long as the function runs that it is given to.
  *
- * A client refuses what could end a line, and so smuggle in something else, and sends nothing then: a method is a token of
- * at most 32 characters; the URL is http or https, at most 65536 bytes without white space and control characters, and
- * must be there; a header's name is a token of at most 256 characters, its value has no control character but the tab; all
- * headers together are at most 1000000 bytes. Content-Length, Transfer-Encoding and Expect are the library's to write.
+ * A client refuses what could end a line, and so smuggle in something else, and sends nothing then: a method is a token
+ * of at most 32 characters; the URL is http or https, at most 65536 bytes without white space and control characters,
+ * and required; a header's name is a token of at most 256 characters, its value has no control character but the tab;
+ * all headers together are at most 1000000 bytes. The library writes Content-Length, Transfer-Encoding and Expect.
  */
 typedef struct boxretry_request {
   size_t struct_size;
@@ -414,8 +417,8 @@ typedef struct boxretry_request {
   int32_t max_redirects; /* 1 to 1000; or BOXRETRY_NO_REDIRECTS; 0: the client's */
   int32_t compression;   /* BOXRETRY_SWITCH_…: ask for compressed responses, and unpack them */
   int32_t http_version;  /* BOXRETRY_HTTP_… */
-  int32_t authorization; /* BOXRETRY_SWITCH_…; OFF: without an access token. A request that has an Authorization header
-                            of its own never gets one (T13) */
+  int32_t authorization; /* BOXRETRY_SWITCH_…; OFF: without an access token. A request that has an Authorization
+                            header of its own never gets one (T13) */
   boxretry_token_source *token_source; /* retained; NULL: the client's */
   int64_t connect_timeout_ms;          /* as in boxretry_client_options; 0: the client's; BOXRETRY_NO_TIMEOUT: none */
   int32_t reconnect;                   /* BOXRETRY_SWITCH_…; see boxretry_client_options */
@@ -469,9 +472,9 @@ boxretry_error boxretry_request_init(boxretry_request *request, size_t struct_si
 /**
  * Why a decision is what it is: constant, value, name, text.
  *
- * Where several things stand against a retry that the flow allows (B3), the first of these is the reason: unsafe_request,
- * not_replayable, sink_cannot_restart, attempt_ceiling, retries_exhausted, retry_after_over_cap, deadline,
- * retry_budget_spent.
+ * If several rules forbid a retry that the flow allows (B3), the reason is the first of these that applies:
+ * unsafe_request, not_replayable, proxy_unauthorized, sink_cannot_restart, attempt_ceiling, retries_exhausted,
+ * retry_after_over_cap, deadline, retry_budget_spent.
  */
 #define BOXRETRY_REASON_MAP(X)                                                                                         \
   X(BOXRETRY_REASON_SUCCESS, 0, "success", "the response is a success or a redirect")                                  \
@@ -497,7 +500,7 @@ boxretry_error boxretry_request_init(boxretry_request *request, size_t struct_si
     "a part of the body is with the caller, who cannot start again")                                                   \
   X(BOXRETRY_REASON_TOKEN_EXPIRED, 17, "token_expired",                                                                \
     "the access token has expired: the request is replayed at once with a new one")                                    \
-  X(BOXRETRY_REASON_RETRY_BUDGET_SPENT, 18, "retry_budget_spent", "the retry budget is spent")                          \
+  X(BOXRETRY_REASON_RETRY_BUDGET_SPENT, 18, "retry_budget_spent", "the retry budget is spent")                         \
   X(BOXRETRY_REASON_PROXY_UNAUTHORIZED, 19, "proxy_unauthorized",                                                      \
     "the proxy refused the credentials, or requires some (status 407)")                                                \
   X(BOXRETRY_REASON_PARTIAL_CONTENT, 20, "partial_content", "the server sent a part of the file: asking for the rest")
@@ -553,7 +556,7 @@ typedef struct boxretry_retry_options {
   double retry_randomization_factor; /* 0 to 1; default 0.5. A delay is multiplied by 1 - factor to 1 + factor */
   double backoff_cap;                /* seconds, 0 or more, finite; no backoff is longer, jitter included. 0 (default):
                                         no cap */
-  double retry_after_cap;            /* seconds, 0 or more, finite; how long a Retry-After is honoured, jitter included.
+  double retry_after_cap;            /* seconds, 0 or more, finite; no Retry-After wait is longer, jitter included.
                                         0 (default): no cap */
   int32_t retry_after_over_cap;      /* BOXRETRY_OVER_CAP_…: what is done with a longer one. Default: clamp */
   int32_t retry_unsafe_methods; /* 1 (default): every method is retried, as the source does. 0: a POST, a PATCH or a
@@ -563,8 +566,8 @@ typedef struct boxretry_retry_options {
                                                  usable wins, and over Retry-After too. NULL (default): none */
   size_t delay_header_count;                  /* at most 16 */
 
-  /* 0 to 1; default 0. A Retry-After is multiplied by 1 to 1 + this, so that clients with the same one do not all come back
-     at once (C2) */
+  /* 0 to 1; default 0. A Retry-After is multiplied by a random factor from 1 to 1 + this value, so that clients that
+     were given the same delay do not all return at once (C2) */
   double retry_after_jitter;
 } boxretry_retry_options;
 
@@ -576,10 +579,10 @@ boxretry_error boxretry_retry_options_init(boxretry_retry_options *options, size
 
 /** What there is of the body of a response, in an outcome. */
 enum {
-  BOXRETRY_BODY_NONE = 0,     /* there is no response, or nothing is known of its body */
+  BOXRETRY_BODY_NONE = 0,     /* no response, or its body is not known */
   BOXRETRY_BODY_COMPLETE = 1, /* all of it */
   BOXRETRY_BODY_PARTIAL = 2,  /* its beginning: it broke off, or is longer than what is kept (B15) */
-  BOXRETRY_BODY_PENDING = 3   /* nothing yet: a sink waits for the decision (B15) */
+  BOXRETRY_BODY_PENDING = 3   /* nothing yet: a sink is waiting for the decision (B15) */
 };
 
 /**
@@ -672,8 +675,8 @@ typedef struct boxretry_strategy_callbacks {
      2^31 - 1 as that. NULL: Retry-After, else the backoff, as in Box's strategy with its defaults. */
   void (*retry_after)(void *context, const boxretry_outcome *outcome, int32_t attempt_number, double *delay);
 
-  /* Called once, when the last use of the strategy is over, on the thread that ends it; with a client, that may be one of
-     its own, shortly after boxretry_client_free(). NULL: nothing to do. */
+  /* Called once, when the last use of the strategy is over, on the thread that ends it; with a client, that may be one
+     of its own, shortly after boxretry_client_free(). NULL: nothing to do. */
   void (*context_free)(void *context);
 } boxretry_strategy_callbacks;
 
@@ -686,8 +689,8 @@ boxretry_error boxretry_strategy_callbacks_init(boxretry_strategy_callbacks *cal
 /**
  * Makes a custom strategy. If this fails, `context` stays the caller's: `context_free` is not called.
  *
- * A client asks it on threads of its own, at most four: while four callbacks are at it, further calls wait for a decision, and
- * their deadlines and cancels go on. Transfers, and calls with other strategies, are not held up.
+ * A client asks it on threads of its own, at most four. While four callbacks are running, further calls wait for their
+ * decisions; their deadlines and cancels still work. Transfers, and calls with other strategies, are not delayed.
  *
  * INVALID_ARGUMENT. Free with boxretry_strategy_free(). Any thread.
  */
@@ -748,16 +751,16 @@ boxretry_error boxretry_parse_retry_after(const char *value, int64_t unix_time, 
  * Retry budget: bounds what the retries of many calls add to the load of a server that is down
  *
  * A budget starts full. Each retry takes 1 from it, and each success gives back a fraction; at half of the capacity or
- * below, calls end instead of being retried, with the reason retry_budget_spent (C1). First attempts always go. Clients and
- * retry loops may share one budget, and any number of threads may use it at once.
+ * below, calls end instead of being retried, with the reason retry_budget_spent (C1). First attempts are never refused.
+ * Clients and retry loops may share one budget, and any number of threads may use it at once.
  * ================================================================================================================== */
 
 /** A retry budget. Thread-safe. */
 typedef struct boxretry_budget boxretry_budget;
 
 /**
- * Makes a budget, which starts full. `capacity`: retries, 1 to 1000000; half of them can be taken before a success gives
- * something back. `ratio`: what a success gives back, 0 to 1 retries; 0: 0.1.
+ * Makes a budget, which starts full. `capacity`: retries, 1 to 1000000; half of them can be taken before a success
+ * gives something back. `ratio`: what a success gives back, 0 to 1 retries; 0: 0.1.
  *
  * INVALID_ARGUMENT. Free with boxretry_budget_free(). Any thread.
  */
@@ -785,7 +788,7 @@ boxretry_error boxretry_budget_stats_init(boxretry_budget_stats *stats, size_t s
  */
 boxretry_error boxretry_budget_get_stats(const boxretry_budget *budget, boxretry_budget_stats *out);
 
-/** Ends a budget; clients and loops that have it go on using it. NULL is accepted. Anywhere, any thread. */
+/** Frees a budget; clients and loops that have it keep it. NULL is accepted. Anywhere, any thread. */
 void boxretry_budget_free(boxretry_budget *budget);
 
 /* =====================================================================================================================
@@ -825,8 +828,8 @@ boxretry_error boxretry_loop_options_init(boxretry_loop_options *options, size_t
 typedef struct boxretry_retry_loop boxretry_retry_loop;
 
 /**
- * Begins a call; its deadline counts from here. `options` NULL: the defaults. The strategy, the clock and the budget are
- * retained.
+ * Begins a call; its deadline counts from here. `options` NULL: the defaults. The strategy, the clock and the budget
+ * are retained.
  *
  * INVALID_ARGUMENT, FORKED. Free with boxretry_retry_loop_free(). Any thread.
  */
@@ -836,10 +839,10 @@ boxretry_error boxretry_retry_loop_new(const boxretry_strategy *strategy, const 
 /**
  * Takes the outcome of the next attempt and says what to do. After STOP, SUCCEED or CALLBACK_FAILED the loop has ended.
  *
- * SUCCEED is the end with any response from 200 to 399, even if it came after the deadline; a 202 that asked for more
- * patience than there was is among them, with a reason other than success (B10). After REFRESH_TOKEN_AND_RETRY without a
- * new token, free the loop: the call has failed. A loop does not watch an attempt that is under way: how long it may take
- * is your transport's to see to.
+ * SUCCEED is the end with any response from 200 to 399, even if it came after the deadline; a 202 that asked for a
+ * longer wait than was allowed is among them, with a reason other than success (B10). If you cannot get a new token
+ * after REFRESH_TOKEN_AND_RETRY, free the loop: the call has failed. A loop does not watch the attempt under way: your
+ * transport limits how long it takes.
  *
  * INVALID_ARGUMENT (the attempt was not counted), CALLBACK_FAILED (custom strategies), ENDED, FORKED; IN_CALLBACK if
  * called from a callback of this very loop. One thread at a time.
@@ -888,8 +891,8 @@ boxretry_error boxretry_token_delay(const boxretry_token_retry_policy *policy, i
 /* =====================================================================================================================
  * Clock: the system's, or one that only moves when told, so that retries can be tested without waiting
  *
- * Where a clock is asked for, NULL is the system's. Any number of threads may use a manual clock at once. Clients run on
- * the system's.
+ * Where a function takes a clock, NULL is the system's. Any number of threads may use a manual clock at once. Clients
+ * use the system's.
  * ================================================================================================================== */
 
 /** The three clocks in one. */
@@ -945,8 +948,8 @@ boxretry_error boxretry_clock_sleep(const boxretry_clock *clock, double seconds)
 
 /**
  * Waits, in real time, until someone waits on this manual clock for a time that has not come yet. With it a test
- * knows that it may advance the clock. (A call of a token provider that is running is such a wait, for its timeout, unless
- * that is BOXRETRY_NO_TIMEOUT.) `timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT.
+ * knows that it may advance the clock. (A running call of a token provider is such a wait, for its timeout, unless that
+ * is BOXRETRY_NO_TIMEOUT.) `timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT.
  *
  * INVALID_ARGUMENT, WAIT_TIMEOUT, CLOSED (the clock was freed meanwhile), IN_CALLBACK, FORKED. Any thread.
  */
@@ -978,12 +981,12 @@ typedef struct boxretry_token_options {
   size_t struct_size;
   void *context; /* yours; handed to each callback */
 
-  /* Required. Gets a token, and answers the request with boxretry_token_request_succeed(), _fail() or _cancel(): in here, or
-     later from any thread, if it has called boxretry_token_request_retain(). To return, or to release the request for the
-     last time, without an answer is a failure that is not retried (T4). Runs on a thread of its own and may block. The
-     next call of one source comes only when this one has been answered or has passed provider_timeout_ms, but then also
-     while this one is still running; with 16 still running the next one fails at once (EXHAUSTED). To ask for a token, or
-     to perform a request, in here is refused (IN_CALLBACK). */
+  /* Required. Gets a token, and answers the request with boxretry_token_request_succeed(), _fail() or _cancel(): before
+     it returns, or later from any thread, if it has called boxretry_token_request_retain(). To return, or to release
+     the request for the last time, without an answer is a failure that is not retried (T4). Runs on a thread of its own
+     and may block. A source calls it again only after this call has been answered or has passed provider_timeout_ms,
+     even if this call is still running; if 16 are still running, the next one fails at once (EXHAUSTED). To wait for a
+     token, or to perform a request, inside it is refused (IN_CALLBACK). */
   void (*provider)(void *context, boxretry_token_request *request);
 
   /* Called once, when the last use of the source is over (a provider call that is still running is one), on the thread
@@ -991,7 +994,7 @@ typedef struct boxretry_token_options {
   void (*context_free)(void *context);
 
   const boxretry_token_retry_policy
-      *policy;           /* of failures that are marked retryable (T5); NULL (default): the defaults */
+      *policy;           /* for failures that are marked retryable (T5); NULL (default): the defaults */
   double refresh_leeway; /* seconds, 0 or more, finite; default 60. A token is used while more than this remains of
                                   its life (T2); a new one must live longer than this, and longer than 60 (T6) */
   int64_t provider_timeout_ms; /* of one provider call; 1 or more; default BOXRETRY_NO_TIMEOUT. Passing it is a
@@ -999,11 +1002,11 @@ typedef struct boxretry_token_options {
   int64_t fetch_timeout_ms;    /* of all calls and waits for one token; 1 or more; default: none */
   double
       refresh_ahead_window; /* seconds, 0 or more, finite; 0 (default): off. So long before the leeway, at most half the
-                                  token's life, the token is renewed while callers still get the old one: by the first one
-                                  who asks after a random moment (T11) */
-  int32_t serve_stale; /* flag, default 0: a token that is still valid, though within the leeway, is given at once while
-                          a refresh runs behind it, and after one has failed; the next refresh then comes after the
-                          policy's next delay (T11) */
+                                  token's life, the token is renewed while callers still get the old one: by the first
+                                  one who asks after a random moment (T11) */
+  int32_t serve_stale; /* flag, default 0: a token that is within the leeway but has not expired is returned at once,
+                          while a refresh runs in the background, and also after a refresh failed; the next refresh then
+                          waits for the policy's next delay (T11) */
   int32_t reserved;    /* 0 */
   const boxretry_clock
       *clock; /* NULL (default): the system's. Retained. It rules the lives of tokens, the waits between
@@ -1011,7 +1014,7 @@ typedef struct boxretry_token_options {
   const char
       *initial_token; /* a token that is known already, used before the first fetch: 1 to 16384 bytes, each in 0x21
                                 to 0x7E; copied. NULL (default): none (T12) */
-  double initial_expires_in; /* seconds that remain of its life; above 0 and finite. Ignored without initial_token */
+  double initial_expires_in; /* seconds of life that initial_token has left; above 0 and finite. Ignored without it */
 } boxretry_token_options;
 
 #define BOXRETRY_TOKEN_OPTIONS_INIT                                                                                    \
@@ -1024,26 +1027,30 @@ typedef struct boxretry_token_options {
 boxretry_error boxretry_token_options_init(boxretry_token_options *options, size_t struct_size);
 
 /**
- * Makes a source with a provider of your own. If this fails, `context` stays the caller's: `context_free` is not called.
+ * Makes a source with a provider of your own. If this fails, `context` stays the caller's: `context_free` is not
+ * called.
  *
  * INVALID_ARGUMENT, OUT_OF_MEMORY, FORKED. Free with boxretry_token_source_free(). Any thread.
  */
 boxretry_error boxretry_token_source_new(const boxretry_token_options *options, boxretry_token_source **out);
 
 /**
- * Makes a source of one token that never expires, and that there is no other for: once it is dropped, getting one fails
- * (T12). `token` is copied, without white space around it; 1 to 16384 bytes, each in 0x21 to 0x7E.
+ * Makes a source of one token that never expires and cannot be refreshed. It is never dropped: a 401 to it is an
+ * ordinary response (B8, T12). `token` is copied, without white space around it; 1 to 16384 bytes, each in 0x21 to
+ * 0x7E.
  *
  * INVALID_ARGUMENT, OUT_OF_MEMORY. Free with boxretry_token_source_free(). Any thread.
  */
 boxretry_error boxretry_token_source_new_fixed(const char *token, boxretry_token_source **out);
 
 /**
- * An HTTP token endpoint (T12): each token is got by a POST of a form, as OAuth 2.0 has it. The answer is a JSON object, of at
- * most 65536 bytes, with `access_token` (or `token`) and `expires_in` (or `expiresIn`; a number, or a string that is one).
+ * An HTTP token endpoint (T12): the source gets each token with a POST of a form, as in OAuth 2.0. The answer is a JSON
+ * object of at most 65536 bytes, with `access_token` (or `token`) and `expires_in` (or `expiresIn`; a number, or a
+ * string with a number).
  *
- * Network exceptions and the statuses 408, 429 and 500 or above are retryable failures; everything else that is no token is
- * not: its text has the status, and the code of {"error": …}. Redirects are not followed.
+ * Network exceptions and the statuses 408, 429 and 500 or above are retryable failures. The Retry-After of a 429 or 503
+ * is the least wait before the next request (T7). Any other answer without a token is a failure that is not retried:
+ * its text has the status, and the code of {"error": …}. Redirects are not followed.
  *
  * Box's client credentials grant: the URL is https://api.box.com/oauth2/token, and the fields are grant_type
  * (client_credentials), client_id, client_secret, box_subject_type (enterprise or user) and box_subject_id.
@@ -1061,8 +1068,8 @@ typedef struct boxretry_token_endpoint_options {
                                 one; NULL (default): none */
   void *context;      /* yours; handed to each callback */
 
-  /* Called with each refresh token that replaces another, before the token that came with it is handed out: to store it.
-     It runs on a thread of the source's own. The text lives until it returns. NULL: nobody wants to know. */
+  /* Called with each refresh token that replaces another, before the access token that came with it is returned, so
+     that you can store it. It runs on a thread of the source. The text is valid until it returns. NULL: not called. */
   void (*on_refresh_token)(void *context, const char *refresh_token);
 
   /* Called once, when the last use of the source is over, on the thread that ends it. NULL: nothing to do. */
@@ -1086,14 +1093,24 @@ typedef struct boxretry_token_endpoint_options {
   const char *proxy;      /* for BOXRETRY_PROXY_GIVEN alone, else NULL: its URL, as that of a client */
   int32_t proxy_mode;     /* BOXRETRY_PROXY_… */
   int32_t reserved;       /* 0 */
-  int32_t tls_verify; /* BOXRETRY_SWITCH_…; OFF: accept any certificate, so that anyone on the way can read the secrets
-                             of the form. Default: ON */
-  int32_t reserved_2;        /* 0 */
-  const char *ca_path;       /* NULL: none */
-  double default_expires_in; /* seconds that a token lives whose answer has neither expires_in nor expiresIn; 0 or more,
-                                finite. 0 (default): such an answer is an error that says so */
-  const char *initial_token; /* as that of boxretry_token_options */
-  double initial_expires_in;
+
+  /* BOXRETRY_SWITCH_…; OFF: accept any certificate, for any host name, so that anyone on the way can read the secrets
+     of the form. Default: ON */
+  int32_t tls_verify;
+  int32_t reserved_2; /* 0 */
+
+  /* A directory of certificates in PEM form, named by hash as `openssl rehash` does, that are trusted instead of the
+     system's; with ca_file, the certificates of both. NULL (default): none */
+  const char *ca_path;
+
+  /* Seconds that a token lives if its answer has neither expires_in nor expiresIn; 0 or more, finite. 0 (default): such
+     an answer is an error that says so */
+  double default_expires_in;
+
+  /* A token that is known already, used before the first request: 1 to 16384 bytes, each in 0x21 to 0x7E, without the
+     white space around it; copied. NULL (default): none (T12) */
+  const char *initial_token;
+  double initial_expires_in; /* seconds of life that initial_token has left; above 0 and finite. Ignored without it */
 } boxretry_token_endpoint_options;
 
 #define BOXRETRY_TOKEN_ENDPOINT_OPTIONS_INIT                                                                           \
@@ -1115,29 +1132,31 @@ boxretry_error boxretry_token_source_new_endpoint(const boxretry_token_endpoint_
                                                   boxretry_token_source **out);
 
 /**
- * Gets the token; waits until there is one, if need be. `timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT; 0 only looks, but
- * makes the source fetch one, and is allowed in any callback but this source's provider. `cancel`: a switch that ends the wait; NULL: none. Neither ends the fetch, which goes on for
- * others and for later (T9).
+ * Gets a token, and waits for one if necessary. `timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT; 0 does not wait, but
+ * starts a fetch if there is no token, and is allowed in any callback except this source's provider. `cancel`: a switch
+ * that ends the wait; NULL: none. Neither ends the fetch: other callers, and later ones, get its result (T9).
  *
  * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, WAIT_TIMEOUT, CANCELLED (by the switch, or by the provider, as the detail
- * says), CLOSED (the source was freed meanwhile),
- * IN_CALLBACK, FORKED; and what the provider has brought about (T6): INVALID_CLIENT_TOKEN, INVALID_CLIENT_TOKEN_EXPIRATION,
- * CLIENT_TOKEN_PROVIDER_FAILED (the detail says how, after how many calls, and the provider's own words if it was not
- * retryable). Free the token with boxretry_token_free(). Any thread.
+ * says), CLOSED (the source was freed meanwhile), IN_CALLBACK, FORKED; and the provider's failures (T6):
+ * INVALID_CLIENT_TOKEN, INVALID_CLIENT_TOKEN_EXPIRATION, CLIENT_TOKEN_PROVIDER_FAILED (the detail says how, after how
+ * many calls, and the provider's own text if the failure was not retryable). Free the token with boxretry_token_free().
+ * Any thread.
  */
 boxretry_error boxretry_token_source_get(boxretry_token_source *source, int64_t timeout_ms, boxretry_cancel *cancel,
                                          boxretry_token **out);
 
 /**
- * Gets the token without waiting, for event loops: `on_token` is called once, with BOXRETRY_OK and the token, which it or
- * whoever it hands it to frees, or with an error as of boxretry_token_source_get() and NULL. Inside it
- * boxretry_last_error_detail() says why.
+ * Gets a token without waiting, for event loops: `on_token` is called once, with BOXRETRY_OK and a token, which it must
+ * free or pass on, or with an error as of boxretry_token_source_get() and NULL. Inside it boxretry_last_error_detail()
+ * says why.
  *
- * It runs on a thread of the library's, must not block, and may use what does not; to go on in your event loop, wake that
- * from it (uv_async_send(), call_soon_threadsafe(), an eventfd). If there is a token at hand, it runs before this returns,
- * on this thread. `cancel`: as above; a switch that is triggered already ends it at once.
+ * It runs on a thread of the library, must not block, and may call any function that does not block. To continue in
+ * your event loop, wake the loop from it (uv_async_send(), call_soon_threadsafe(), an eventfd). If the source has a
+ * token, it runs before this function returns, on this thread. `cancel`: as above; a switch that is already triggered
+ * ends it at once.
  *
- * INVALID_ARGUMENT, IN_CALLBACK (inside the provider of this source), FORKED: then `on_token` is not called. Any thread.
+ * INVALID_ARGUMENT, IN_CALLBACK (inside the provider of this source), FORKED: then `on_token` is not called. Any
+ * thread.
  */
 boxretry_error boxretry_token_source_get_async(boxretry_token_source *source, boxretry_cancel *cancel,
                                                void (*on_token)(void *context, boxretry_error error,
@@ -1145,8 +1164,9 @@ boxretry_error boxretry_token_source_get_async(boxretry_token_source *source, bo
                                                void *context);
 
 /**
- * Drops a token that was rejected, if it is still the one that is kept: so many rejections of one token make for one new
- * one (T8). By its bytes or, better, by its generation. The token, if there is none such, need not be known.
+ * Drops a rejected token, if the source still holds it, so that many rejections of one token cause one refresh (T8).
+ * The token is given by its bytes or, better, by its generation. It is not an error if the source does not hold this
+ * token.
  *
  * INVALID_ARGUMENT, FORKED. Any thread.
  */
@@ -1154,23 +1174,23 @@ boxretry_error boxretry_token_source_invalidate(boxretry_token_source *source, c
 boxretry_error boxretry_token_source_invalidate_generation(boxretry_token_source *source, uint64_t generation);
 
 /**
- * Forgets whatever there is. A provider call that is running now goes on for those who wait for it already; who asks later
- * gets nothing of it (T8).
+ * Forgets the token. A provider call in progress still completes for its current waiters; later callers start a new one
+ * (T8).
  *
  * INVALID_ARGUMENT, FORKED. Any thread.
  */
 boxretry_error boxretry_token_source_clear(boxretry_token_source *source);
 
 /**
- * Ends a source: its waiters get CLOSED, its token is dropped, and a provider call that is still running finishes into
- * nothing (T10). A client that has it needs it still: its calls that need a token end with CLOSED from then on. NULL is
+ * Frees a source: its waiters get CLOSED, its token is dropped, and the result of a provider call in progress is
+ * discarded (T10). If a client still has the source, its calls that need a token end with CLOSED from then on. NULL is
  * accepted. Anywhere, any thread.
  */
 void boxretry_token_source_free(boxretry_token_source *source);
 
 /**
- * The token as text that ends in NUL, and its length without it. They live as long as the boxretry_token. For NULL, and for
- * a token from before a fork(), "" and 0. Any thread.
+ * The token as text that ends in NUL, and its length without it. They live as long as the boxretry_token. For NULL, and
+ * for a token from before a fork(), "" and 0. Any thread.
  */
 const char *boxretry_token_bytes(const boxretry_token *token);
 size_t boxretry_token_length(const boxretry_token *token);
@@ -1185,32 +1205,32 @@ double boxretry_token_expires_in(const boxretry_token *token);
 void boxretry_token_free(boxretry_token *token);
 
 /**
- * Answers a request with a token of `length` bytes, which are copied, and its life in seconds, from now on. What is wrong
- * with them is told to those who wait (T6), not here.
+ * Answers a request with a token of `length` bytes, which are copied, and its life in seconds from now. If the token or
+ * its life is not valid, the waiters get the error (T6), and this function succeeds.
  *
- * INVALID_ARGUMENT, OUT_OF_MEMORY, FORKED; TOKEN_REQUEST_ENDED if it was answered before, has timed out, or its source was
- * freed: nothing of the answer is kept. Anywhere, any thread.
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, FORKED; TOKEN_REQUEST_ENDED if the request was answered before or has timed out, or
+ * its source was freed: nothing of the answer is kept. Anywhere, any thread.
  */
 boxretry_error boxretry_token_request_succeed(boxretry_token_request *request, const char *token, size_t length,
                                               double expires_in);
 
 /**
- * Answers a request: there is no token. `message`: why, without secrets; its first 160 bytes are told to those who wait if
- * the failure is not retryable. NULL: nothing to say. `retryable`: flag; whether to try again, as the policy says (T5).
+ * Answers a request with a failure. `message`: why, without secrets; if the failure is not retryable, the waiters get
+ * its first 160 bytes. NULL: no message. `retryable`: flag; whether to try again, as the policy says (T5).
  *
  * INVALID_ARGUMENT, FORKED, TOKEN_REQUEST_ENDED as above. Anywhere, any thread.
  */
 boxretry_error boxretry_token_request_fail(boxretry_token_request *request, const char *message, int retryable);
 
 /**
- * Answers a request: the provider was cancelled. Ends the fetch; those who wait get BOXRETRY_ERROR_CANCELLED, with a detail
- * that says it was the provider (T4).
+ * Answers a request: the provider was cancelled. Ends the fetch; its waiters get BOXRETRY_ERROR_CANCELLED, with a
+ * detail that says it was the provider (T4).
  *
  * INVALID_ARGUMENT, FORKED, TOKEN_REQUEST_ENDED as above. Anywhere, any thread.
  */
 boxretry_error boxretry_token_request_cancel(boxretry_token_request *request);
 
-/** Keeps a request beyond the provider's return, until it is released as often. NULL is accepted. Anywhere, any thread. */
+/** Keeps a request after the provider returns, until it is released as often. NULL is accepted. Any thread. */
 void boxretry_token_request_retain(boxretry_token_request *request);
 
 /** Undoes one retain. The last one without an answer is a failure (T4). NULL is accepted. Anywhere, any thread. */
@@ -1296,7 +1316,7 @@ typedef struct boxretry_client_options {
   int32_t max_lookups;                /* names looked up at once, of 8 hosts or more; 1 to 1000; 0: 64 */
   const char *client_certificate;     /* a file in PEM form, with which the client shows who it is; NULL: none */
   const char *client_key;             /* the file with its key, in PEM form; NULL: the same file */
-  const char *client_key_password;    /* NULL: none; nobody is asked for one */
+  const char *client_key_password;    /* NULL: none; an encrypted key is then an error */
   const char *unix_socket;            /* path of a socket that all connections are made to; NULL: none */
   const char *const *secret_headers;  /* names of headers that, as Authorization and Cookie, never go to another
                                               scheme, host or port than the request was for (T13). NULL: none */
@@ -1304,8 +1324,8 @@ typedef struct boxretry_client_options {
   const char *idempotency_key_header; /* the header that keys are sent in, a token; NULL: "Idempotency-Key" */
   void (*before_attempt)(void *context, boxretry_sending *sending); /* as that of a request; NULL: none */
   void *before_attempt_context;                                     /* yours */
-  /* Runs on the loop before each sending, with libcurl's handle, on which it may set what the library has no option for;
-     docs/curl-options.md lists what is the library's to set. It must not block. NULL: none */
+  /* Runs on the loop before each sending, with libcurl's handle, on which it may set options that the library does not
+     have; docs/curl-options.md lists those that it must not set. It must not block. NULL: none */
   void (*on_transfer)(void *context, void *curl_easy);
   void *on_transfer_context; /* yours */
 
@@ -1316,27 +1336,28 @@ typedef struct boxretry_client_options {
   boxretry_token_source *token_source;
   const char *const *replay_codes; /* a 401 whose body is a JSON object of at most 65536 bytes with one of these as its
                                       `code` drops the token, and is replayed with a new one, at once and once in a call
-                                      (R1). Each is a token of at most 256 characters; case matters. NULL: none; with the
-                                      preset of January, token_expired */
+                                      (R1). Each is a token of at most 256 characters; case matters. NULL: none; with
+                                      the preset of January, token_expired */
   size_t replay_code_count;        /* at most 16 */
   int32_t allow_insecure_token;    /* flag: http to other machines, and through proxies, too, where everybody on the way
                                       reads the token */
 
-  /* A budget for the retries of all calls together, which bounds what they add to the load of a server that is down: each
-     retry takes one, each call that succeeds gives back a part of one, and when half of it is left there is none until
-     successes have filled it up again (C1). A reconnect takes one, too; first attempts, replays and redirects take nothing */
+  /* A budget for the retries of all calls together, which bounds what they add to the load of a server that is down:
+     each retry takes 1, each call that succeeds gives back a fraction, and at half of the capacity or below there are
+     no retries until successes have given enough back (C1). A reconnect takes 1, too; first attempts, replays and
+     redirects take nothing */
   int32_t budget_capacity; /* retries; 1 to 1000000; 0: no budget */
   double budget_ratio;     /* 0 to 1: what a success gives back; 0: 0.1 */
 
-  /* Each connection of an attempt must be ready for its request within this time: name look-up, TCP, a proxy's CONNECT and
-     TLS together, or the wait for a connection that another request is making (W5). Passing it is a network exception
-     with the cause CONNECT, whose error detail says "timed out" */
+  /* Each connection of an attempt must be ready for its request within this time: name look-up, TCP, a proxy's CONNECT
+     and TLS together, or the wait for a connection that another request is making (W5). Passing it is a network
+     exception with the cause CONNECT, whose error detail says "timed out" */
   int64_t connect_timeout_ms; /* milliseconds, 0 or more; 0 or BOXRETRY_NO_TIMEOUT: only `timeouts` holds */
 
-  /* BOXRETRY_SWITCH_…: if a kept-alive connection turns out to be dead before a byte of the response came, the request is
-     sent again at once on a new one, within its attempt (B13): only an idempotent method, at most once in a call, and as
-     one of the retries of max_attempts, of max_total_attempts and of the budget. OFF: that is a network exception.
-     Default: on with Box's preset, off with January's */
+  /* BOXRETRY_SWITCH_…; ON: if a kept-alive connection turns out to be dead before a byte of the response came, the
+     request is sent again at once on a new one, within its attempt (B13): only an idempotent method, at most once in a
+     call. It counts as a retry for max_attempts, max_total_attempts and the budget. OFF: that is a network exception.
+     Default: ON with Box's preset, OFF with January's */
   int32_t reconnect;
 
   /* BOXRETRY_SWITCH_…; OFF: accept any certificate, for any host name. Anyone on the way can then read and change
@@ -1348,13 +1369,13 @@ typedef struct boxretry_client_options {
   const char *ca_path;
 
   /* Headers of all requests, under the rules of a request's own. A request that has a header of the same name sends its
-     own instead. They go where a request's headers go: Authorization, Cookie and `secret_headers` not to another origin.
-     (The library does not change URLs: a query for all requests is yours to append.) NULL if there are none */
+     own instead. After a redirect to another origin, Authorization, Cookie and `secret_headers` are not sent. (The
+     library does not change URLs: append a query for all requests yourself.) NULL if there are none */
   const boxretry_header *headers;
   size_t header_count; /* at most 65536 */
 
-  /* Instead of budget_capacity and budget_ratio: a budget that other clients and retry loops share. Retained. NULL: none.
-     INVALID_ARGUMENT if budget_capacity is not 0 as well */
+  /* Instead of budget_capacity and budget_ratio: a budget that other clients and retry loops share. Retained. NULL:
+     none. INVALID_ARGUMENT if budget_capacity is not 0 as well */
   boxretry_budget *budget;
 } boxretry_client_options;
 
@@ -1382,18 +1403,20 @@ typedef struct boxretry_response boxretry_response;
 boxretry_error boxretry_client_new(const boxretry_client_options *options, boxretry_client **out);
 
 /**
- * Makes a client that shares the connections, the limits, the event callback, the budget and the counters of another, and that
- * sends with other headers, strategy, timeouts or token: what an API client for another user, or with extra headers, needs.
+ * Makes a client that shares the connections, limits, event callback, budget and counters of another, but sends with
+ * other headers, strategy, timeouts or token: for another user, or with extra headers.
  *
- * Every option that is 0 or NULL is as in `from`. `headers` are added to those of `from`; one of the same name replaces it. Set may be:
- * strategy, timeouts, connect_timeout_ms, deadline_ms, reconnect, max_total_attempts, max_response_headers,
- * max_response_header_bytes, body_limit, error_body_limit, http_version, max_redirects, compression, idempotency_key_header, before_attempt, token_source,
- * allow_insecure_token and headers. Any other option must be at its default.
+ * Options that are 0 or NULL are as in `from`. `headers` are added to those of `from`; a header replaces one of the
+ * same name. You can set strategy, timeouts, connect_timeout_ms, deadline_ms, reconnect, max_total_attempts,
+ * max_response_headers, max_response_header_bytes, body_limit, error_body_limit, http_version, max_redirects,
+ * compression, idempotency_key_header, before_attempt, token_source, allow_insecure_token and headers. All other
+ * options must have their defaults.
  *
- * The two are independent: close or free them in any order. Closing one ends its own calls only; the connections close with the
- * last client that shares them.
+ * The two are independent: close or free them in any order. Closing one ends its own calls only; the connections close
+ * with the last client that shares them.
  *
- * INVALID_ARGUMENT, OUT_OF_MEMORY, CLOSED (`from` was closed), FORKED. Free with boxretry_client_free(). Any thread. (Since 0.2.0.)
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, CLOSED (`from` was closed), FORKED. Free with boxretry_client_free(). Any thread.
+ * (Since 0.2.0.)
  */
 boxretry_error boxretry_client_new_derived(boxretry_client *from, const boxretry_client_options *options,
                                            boxretry_client **out);
@@ -1402,16 +1425,16 @@ boxretry_error boxretry_client_new_derived(boxretry_client *from, const boxretry
  * Sends a request, retries it as the strategy says, and waits for the end. OK whenever the call was started: how it
  * ended, cancelled and deadline included, is in the response. Otherwise nothing was sent, and *out is not written.
  *
- * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, SOURCE (the file of a multipart part), IN_CALLBACK, CLOSED, FORKED. Free the
- * response. Any thread.
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, SOURCE (the file of a multipart part), IN_CALLBACK, CLOSED, FORKED. Free
+ * the response. Any thread.
  */
 boxretry_error boxretry_client_perform(boxretry_client *client, const boxretry_request *request,
                                        boxretry_response **out);
 
 /**
- * Starts to send a request, and returns at once. The call's end comes to the request's queue or callback, if it has one,
- * and to whoever waits for it. `out` may be NULL if there is a queue (who takes the call from it frees it) or a callback
- * (the call is freed after it).
+ * Starts to send a request, and returns at once. When the call ends, it goes to the request's queue or callback, if it
+ * has one, and boxretry_call_wait() returns. `out` may be NULL if there is a queue (free the call that you take from
+ * it) or a callback (the call is freed after it).
  *
  * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, SOURCE (the file of a multipart part), CLOSED, FORKED. Free the call. Any
  * thread.
@@ -1466,14 +1489,14 @@ boxretry_error boxretry_call_wait(boxretry_call *call, int64_t timeout_ms);
 /**
  * Ends a call with CANCELLED, unless it has ended already (K1). May be called again. NULL is accepted. Anywhere.
  *
- * With HTTP/2 the server is not told: libcurl 7.88 sends no RST_STREAM for a stream that is given up, here or by a timeout, and
- * the stream goes on counting among those that the server allows until the server ends it or the connection ends.
+ * With HTTP/2 the server does not learn of it: libcurl 7.88 sends no RST_STREAM for a stream that is given up, here or
+ * by a timeout, and the stream counts toward the server's limit until the server ends it or the connection ends.
  */
 void boxretry_call_cancel(boxretry_call *call);
 
 /**
- * Goes on with a body that a callback has paused. Does nothing to a call that is not paused, but a callback that is about
- * to pause is then asked again at once. NULL is accepted. Anywhere, any thread.
+ * Resumes a body that a callback has paused. Does nothing to a call that is not paused, but a callback that is about to
+ * pause is then called again at once. NULL is accepted. Anywhere, any thread.
  */
 void boxretry_call_resume(boxretry_call *call);
 
@@ -1502,12 +1525,15 @@ const char *boxretry_sending_url(const boxretry_sending *sending);
 /** The request's user_pointer. NULL for NULL. */
 void *boxretry_sending_user_pointer(const boxretry_sending *sending);
 
-/** The value of the first header of that name, in any case; NULL if there is none, and for NULL. Lives until one is set. */
+/**
+ * The value of the first header of that name, in any case; NULL if there is none, and for NULL. Valid until a header is
+ * set.
+ */
 const char *boxretry_sending_header(const boxretry_sending *sending, const char *name);
 
 /**
- * Sets a header, in place of all that have its name; `value` NULL: there is none. The rules for a request's headers hold.
- * The access token is not shown here; an Authorization that is set, or taken away, goes in its place.
+ * Sets a header, in place of all that have its name; `value` NULL removes it. The rules for a request's headers hold.
+ * The access token is not shown here; if you set or remove Authorization, the token is not sent.
  *
  * INVALID_ARGUMENT, OUT_OF_MEMORY, FORKED.
  */
@@ -1519,24 +1545,24 @@ void boxretry_sending_fail(boxretry_sending *sending);
 /* =====================================================================================================================
  * Response: what a call has come to
  *
- * Strings and bytes belong to the response, and live as long as it does. NULL is accepted, and is nothing, wherever no
- * boxretry_error is given; boxretry_response_error() and boxretry_response_token_error() say INVALID_ARGUMENT to it, and to
- * a response from before a fork().
+ * Strings and bytes belong to the response, and live as long as it does. Functions that do not return a boxretry_error
+ * accept NULL and return an empty value. boxretry_response_error() and boxretry_response_token_error() return
+ * INVALID_ARGUMENT for NULL, and for a response from before a fork().
  * ================================================================================================================== */
 
 /**
  * How the call ended: OK for any response, also 503; else CANCELLED, DEADLINE, a cause (RESOLVE, …), …
- * boxretry_last_error_detail() then says more, where more is known, else nothing: for SOURCE and SINK, which file or callback
- * and the system's reason; for CALLBACK_FAILED, what the callback did; for RESPONSE_TOO_LARGE, which limit; for SETTING, what
- * libcurl says; and as for boxretry_response_token_error().
+ * boxretry_last_error_detail() then says more, where more is known, else nothing: for SOURCE and SINK, which file or
+ * callback and the system's reason; for CALLBACK_FAILED, what the callback did; for RESPONSE_TOO_LARGE, which limit;
+ * for SETTING, libcurl's text; and as for boxretry_response_token_error().
  */
 boxretry_error boxretry_response_error(const boxretry_response *response);
 
 /**
- * Why no access token could be got, where the call ended because of that: OK, or an error as of boxretry_token_source_get();
- * CLIENT_TOKEN_PROVIDER_FAILED, too, if the new token was the rejected one again. boxretry_last_error_detail() then says
- * more. By B8 it is also how the call ended, with the 401 attached; after a replay that could not be (R4) the call has
- * ended with that 401, and this is its cause.
+ * Why the call could not get an access token, if it ended because of that: OK, or an error as of
+ * boxretry_token_source_get(); also CLIENT_TOKEN_PROVIDER_FAILED if the new token was the rejected one again.
+ * boxretry_last_error_detail() then says more. With B8 it is also how the call ended, with the 401 attached; if a
+ * replay was not possible (R4), the call ended with that 401, and this is its cause.
  */
 boxretry_error boxretry_response_token_error(const boxretry_response *response);
 
@@ -1558,17 +1584,17 @@ const char *boxretry_response_reason_phrase(const boxretry_response *response);
 const char *boxretry_response_header(const boxretry_response *response, const char *name);
 
 /**
- * What an error answer (status 400 or above) says about itself, by `name`; NULL if it does not say so, or says it twice, and for
- * any other name:
+ * A detail of an error response (status 400 or above), by `name`:
  *
- * - "code": `code` of a JSON body, as Box and January have it, or OAuth's `error`
+ * - "code": `code` of the JSON body, as Box and January have it, or OAuth's `error`
  * - "message": `message`, `detail`, `error_description` or `title` of the body
  * - "request_id": `request_id` of the body, or the header X-Request-Id or Box-Request-Id
  * - "help_url": `help_url` of the body
  * - "retry_after": the header Retry-After, as the server sent it
  *
- * A body is a JSON object of at most 65536 bytes that went to memory. The text is the server's; show it with care. It lives as
- * long as the response. (Since 0.2.0.)
+ * The first of them that is there is the detail; a member that the body has twice, or that is not a string or is empty,
+ * is skipped. NULL if there is none, and for any other name. The body must be a JSON object of at most 65536 bytes in
+ * memory. The text comes from the server: show it with care. It lives as long as the response. (Since 0.2.0.)
  */
 const char *boxretry_response_error_detail(const boxretry_response *response, const char *name);
 
@@ -1601,7 +1627,7 @@ typedef struct boxretry_attempt {
   int32_t status;           /* 0: a network exception */
   int32_t cause;            /* BOXRETRY_CAUSE_… */
   int32_t action;           /* BOXRETRY_ACTION_…: what was decided */
-  int32_t reason;           /* BOXRETRY_REASON_…; -1 if the call ended before anybody was asked */
+  int32_t reason;           /* BOXRETRY_REASON_…; -1 if the call ended before a decision */
   double delay;             /* seconds before the next attempt */
   int32_t delay_source;     /* BOXRETRY_DELAY_… */
   int32_t reconnects;       /* times that it was sent again at once, since the connection was dead (B13) */
@@ -1622,7 +1648,7 @@ typedef struct boxretry_attempt {
   double first_byte_ms; /* the first byte of the response */
   int32_t request_sent; /* BOXRETRY_SENT_…: NOTHING or SOME, over all of the attempt's sendings (B12) */
   int32_t reserved_2;   /* 0 */
-  int32_t proxy_status; /* of the proxy's answer to CONNECT, for the last sending; 0: no CONNECT was answered (W6) */
+  int32_t proxy_status; /* of the proxy's answer to CONNECT, for the last sending; 0: there was none (W6) */
   int32_t reserved_3;   /* 0 */
 } boxretry_attempt;
 
@@ -1636,8 +1662,10 @@ typedef struct boxretry_attempt {
 boxretry_error boxretry_attempt_init(boxretry_attempt *attempt, size_t struct_size);
 
 /**
- * How many attempts there were. One that was under way when the call ended is among them (B10), with `status` and `cause` 0
- * and `reason` -1: `request_sent` and `redirects` say whether the server may have acted on it.
+ * How many attempts there were. One that was under way when the call ended is among them (B10), with `status` and
+ * `cause` 0 and `reason` -1: `request_sent` and `redirects` say whether the server may have acted on it. A first
+ * attempt that was still waiting for its turn or its token is not among them, and neither is one after a 401 that was
+ * still waiting for a new token: nothing was sent.
  */
 size_t boxretry_response_attempt_count(const boxretry_response *response);
 
@@ -1665,9 +1693,9 @@ size_t boxretry_response_redirect_count(const boxretry_response *response);
 boxretry_error boxretry_response_redirect(const boxretry_response *response, size_t index, boxretry_redirect *out);
 
 /**
- * A request that was sent again at once (B13): its connection was dead, so that the server may have seen it twice; or the
- * server refused it over HTTP/2 with HTTP_1_1_REQUIRED and did nothing, so that it went over HTTP/1.1 (PROTOCOL). Such a
- * refusal is not counted, and needs no switch.
+ * A request that was sent again at once (B13). Either its connection was dead, and the server may have seen it twice;
+ * or the server refused it over HTTP/2 with HTTP_1_1_REQUIRED and did nothing, and it was sent over HTTP/1.1. Such a
+ * refusal has the cause PROTOCOL, is not counted, and does not depend on the switch `reconnect`.
  */
 typedef struct boxretry_reconnect {
   size_t struct_size;
@@ -1707,10 +1735,10 @@ boxretry_error boxretry_queue_new(boxretry_queue **out);
 int boxretry_queue_fd(const boxretry_queue *queue);
 
 /**
- * Takes at most `capacity` (1 or more) ended calls, in the order in which they ended, and waits so long for the first one.
- * The number of calls; 0 after the time is up, and on an error (the detail says which). They are the very calls that
- * boxretry_client_submit() gave: free each once. A call that has been freed does not come. Any thread; not in callbacks
- * unless timeout_ms is 0.
+ * Takes at most `capacity` (1 or more) ended calls, in the order in which they ended, and waits up to `timeout_ms` for
+ * the first one. Returns the number of calls; 0 if the time has passed, or on an error (the detail says which). They
+ * are the handles that boxretry_client_submit() returned: free each once. A call that has been freed does not come. Any
+ * thread; not in callbacks unless timeout_ms is 0.
  */
 size_t boxretry_queue_take(boxretry_queue *queue, boxretry_call **calls, size_t capacity, int64_t timeout_ms);
 

@@ -84,7 +84,7 @@ struct Failure: Error {
         case .exhausted: .exhausted
         }
     }
-    static var outOfMemory: Failure { Failure(BOXRETRY_ERROR_OUT_OF_MEMORY, "memory could not be had") }
+    static var outOfMemory: Failure { Failure(BOXRETRY_ERROR_OUT_OF_MEMORY, "out of memory") }
     static func source(_ reason: FailureReason?) -> Failure {
         reason.setDetail()
         return Failure(BOXRETRY_ERROR_SOURCE)

@@ -176,9 +176,9 @@ def _field_comment(lines: list[str], line: int) -> str:
     if behind and "/*" in lines[line]:
         return _plain(behind.group(1))
     start = line
-    while start > 0 and "/*" not in lines[start - 1] and ";" not in lines[start - 1]:
-        start -= 1
-    above = re.search(r"/\*.*?\*/$", "\n".join(lines[max(start - 1, 0) : line]), re.DOTALL)
+    if lines[line - 1].endswith("*/"):
+        start = next(index for index in range(line - 1, -1, -1) if "/*" in lines[index])
+    above = re.search(r"/\*.*?\*/$", "\n".join(lines[start:line]), re.DOTALL)
     return _plain(above.group()) if above else ""
 
 

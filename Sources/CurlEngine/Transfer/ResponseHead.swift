@@ -6,7 +6,7 @@ struct ResponseHead {
     private var bytes: shim_buffer
     private var pairs: UnsafeMutablePointer<UnsafePointer<CChar>?>?
     private var count = 0
-    /// What stands behind the status in the status line; "" if nothing does.
+    /// The reason phrase of the status line; "" if there is none.
     private(set) var reasonPhrase = StaticString("").cString
 
     /// Without any.

@@ -22,7 +22,8 @@ public enum ErrorDetail: Int {
         return nil
     }
 
-    /// Nil: the answer does not say it, or says it twice. Only an answer with status 400 or above is an error.
+    /// The first of the members and headers that may say it. A member that the body has twice is skipped. Nil: there is none,
+    /// or the status is below 400.
     public func text(status: Int32, body: UnsafeRawBufferPointer, headers: HeaderList) -> Text? {
         guard status >= 400 else { return nil }
         switch self {

@@ -51,7 +51,7 @@ class InvalidArgumentError(BoxRetryError, ValueError):
 
 
 class OutOfMemoryError(BoxRetryError, MemoryError):
-    """Memory could not be had."""
+    """Out of memory."""
 
     error = Error.OUT_OF_MEMORY
 

@@ -145,7 +145,7 @@ class Response:
 
     @property
     def reason_phrase(self) -> str:
-        """What stands behind the status in the status line, such as "Not Found"; "" if nothing does, as in HTTP/2."""
+        """The reason phrase of the status line, such as "Not Found"; "" if there is none, as in HTTP/2."""
         if self._reason_phrase is None:
             self._reason_phrase = decoded(_abi.boxretry_response_reason_phrase(self._pointer()))
         return self._reason_phrase

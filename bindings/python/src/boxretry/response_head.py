@@ -20,7 +20,7 @@ class ResponseHead:
     #: The URL that was fetched: the last one, if there were redirects.
     url: str
     headers: ResponseHeaders
-    #: What stands behind the status in the status line; "" if nothing does, as in HTTP/2.
+    #: The reason phrase of the status line; "" if there is none, as in HTTP/2.
     reason_phrase: str = ""
 
 
@@ -47,7 +47,7 @@ class HasHead:
 
     @property
     def reason_phrase(self) -> str:
-        """What stands behind the status in the status line; "" if nothing does, as in HTTP/2."""
+        """The reason phrase of the status line; "" if there is none, as in HTTP/2."""
         return self._head().reason_phrase
 
     @property
