@@ -93,7 +93,7 @@ static void print_help(void) {
        "\n"
        "Exit codes:\n"
        "  0  it worked\n"
-       "  1  the output could not be written, or memory could not be had\n"
+       "  1  the output could not be written, or out of memory\n"
        "  2  an option or its value is wrong; stderr says which\n"
        "  3  a fault in boxretry itself");
 }

@@ -184,8 +184,8 @@ static const char *const details[] = {
     "  {\"waits\": [{\"attempt\": 1, \"base\": 2, \"least\": 1, \"most\": 3}, ...],\n"
     "   \"total\": {\"base\": 2, \"least\": 1, \"most\": 3}}\n"
     "\n"
-    "Exit codes: 0 it worked; 1 the output could not be written, or memory could not\n"
-    "be had; 2 an option or its value is wrong; 3 a fault in boxretry itself.\n",
+    "Exit codes: 0 it worked; 1 the output could not be written, or out of\n"
+    "memory; 2 an option or its value is wrong; 3 a fault in boxretry itself.\n",
     NULL};
 
 const tool_command delays_command = {

@@ -83,7 +83,7 @@ static int run(int argc, char **argv) {
       RECEIVED_HEADERS('H', "header", &query.headers, "header of the response, 'Name: value'; may be given again"),
       INTEGER("attempt", &query.attempt_number,
               "number of the attempt or, for a network exception, of the exception (default 1)"),
-      FLAG(0, "auth", &query.outcome.auth_available, "a new access token could be got"),
+      FLAG(0, "auth", &query.outcome.auth_available, "a new access token is available"),
       CHOICE("exception", "CAUSE", &query.outcome.cause, cause_names,
              "the attempt ended in a network exception; the causes are below"),
       TEXT('X', "method", "METHOD", &query.request.method, "method of the request (default GET)"),
@@ -129,8 +129,8 @@ static const char *const details[] = {"Examples:\n"
                                       "  retry_after        seconds that the server asked for, or null\n"
                                       "\n"
                                       "Exit codes: 0 whatever the action is; 1 the output could not be written, or\n"
-                                      "memory could not be had; 2 an option or its value is wrong; 3 a fault in\n"
-                                      "boxretry itself: the questions and the library do not agree.\n",
+                                      "out of memory; 2 an option or its value is wrong; 3 a fault in boxretry\n"
+                                      "itself: the questions and the library do not agree.\n",
                                       NULL};
 
 const tool_command explain_command = {

@@ -84,7 +84,7 @@ int fetch_show(fetch_job *job) {
 
 /* --- The command --- */
 
-/* There was no token source to be had: that is what comes of each call. */
+/* The token source could not be made: each call ends with this error. */
 static int show_no_tokens(fetch_query *query, boxretry_error error) {
   int exit_code = TOOL_OK;
   for (size_t i = 1; i <= query->urls.count; i++) {

@@ -66,7 +66,7 @@ typedef struct fetch_query {
 /** What came of a call. */
 typedef struct fetch_result {
   boxretry_error error;        /* the response's own; or why there is none, or why it could not be put into its file */
-  boxretry_error token_error;  /* why no access token could be got, if that has ended the call */
+  boxretry_error token_error;  /* why there is no access token, if that ended the call */
   boxretry_response *response; /* NULL if the call was not started */
   char *detail;                /* what the library had to say of `error`; NULL: nothing */
   int signal_number;           /* of the signal that cancelled it; 0 */

@@ -1,4 +1,4 @@
-/* boxretry fetch: the bar that shows how far a body has come. */
+/* boxretry fetch: the bar that shows how much of a body has been transferred. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "fetch_progress.h"

@@ -97,7 +97,7 @@ static int complete_outputs(fetch_query *query) {
   for (size_t i = 0; i < outputs->count; i++)
     has_all = has_all && !is_stdin(outputs->items[i]);
   if (query->is_resumable && !has_all) {
-    return usage_error(&fetch_command, "--resume: there is no --output file to go on with");
+    return usage_error(&fetch_command, "--resume: needs --output with the file to resume");
   }
   return TOOL_GO_ON;
 }
@@ -120,7 +120,7 @@ static int complete_tokens(fetch_query *query) {
 static int complete_rest(fetch_query *query) {
   char buffer[QUOTED_SIZE];
   if (query->no_proxy && strcmp(query->no_proxy, "*") != 0) {
-    return usage_error(&fetch_command, "--noproxy: '%s' is not '*', which stands for all hosts",
+    return usage_error(&fetch_command, "--noproxy: '%s' is not '*' (all hosts), the only value that is supported",
                        quoted(buffer, query->no_proxy));
   }
   /* To the library 0 is its default, and to other tools -1 is no limit. */

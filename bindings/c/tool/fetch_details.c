@@ -12,7 +12,7 @@ const basic_option fetch_basics[] = {
     {"parallel", "fetch several URLs at the same time"},
     {"remote-name", "put the body into a file named as in the URL"},
     {"request", "method (default GET)"},
-    {"retry", "at most so many retries"},
+    {"retry", "at most N retries"},
     {"token-file", "access token, on the file's first line"},
     {"upload-file", "send this file by PUT"},
     {"user", "user and password, 'USER:PASSWORD'"},
@@ -39,8 +39,8 @@ const char *const fetch_details[] = {
     "    --token-form-env client_secret=SECRET https://example.com/\n"
     "\n"
     "If stderr is a terminal, a table of the attempts, and of the waits for access\n"
-    "tokens, grows there during the call; with -o and -T a bar in it shows how far a\n"
-    "body has come.\n"
+    "tokens, grows there during the call; with -o and -T a bar in it shows how\n"
+    "much of a body has been transferred.\n"
     "\n"
     "Several URLs are fetched one after another, or with -Z at the same time, over\n"
     "the same connections. The exit code is that of the first that failed.\n"
@@ -91,7 +91,7 @@ const char *const fetch_details[] = {
     "\n"
     "Exit codes:\n"
     "  0    the last response is a success or a redirect (200 to 399)\n"
-    "  1    stdout could not be written, or memory could not be had\n"
+    "  1    stdout could not be written, or out of memory\n"
     "  2    an option or its value is wrong, or the URL; nothing was sent,\n"
     "       and there is no line of JSON\n"
     "  3    a fault in boxretry itself\n"
@@ -101,7 +101,7 @@ const char *const fetch_details[] = {
     "  6    timeout of an attempt: timeout_idle or timeout_resource\n"
     "  7    the deadline has passed during an attempt. (A wait that would reach it is\n"
     "       not begun: the call ends with what it has, and so does its exit code.)\n"
-    "  8    no access token could be got: client_token_provider_failed,\n"
+    "  8    could not get an access token: client_token_provider_failed,\n"
     "       invalid_client_token or invalid_client_token_expiration\n"
     "  9    failure on this machine: the response is too large, there were too many\n"
     "       redirects, a CA file, the output file or what is to be sent cannot be\n"

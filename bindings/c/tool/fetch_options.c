@@ -52,7 +52,7 @@ static int read_write_out(const tool_command *command, const tool_option *option
   return TOOL_GO_ON;
 }
 
-/* A URL's query, which is text as --data-urlencode has it; behind a '+', as it stands. */
+/* A URL's query, which is text as --data-urlencode has it; after a '+', unchanged. */
 static int read_url_query(const tool_command *command, const tool_option *option, char *value) {
   request_data *query = option->target.own.variable;
   char buffer[QUOTED_SIZE];
@@ -84,7 +84,8 @@ int fetch_read_options(fetch_query *query, int argc, char **argv) {
               "header line, 'Name: value'. 'Name:' sends none of that name, 'Name;' an empty one. May be given again"),
       TEXT('A', "user-agent", "TEXT", &query->user_agent, "User-Agent (default boxretry/ and the version)"),
       OWN("url-query", "DATA", read_url_query, &query->url_query,
-          "add this to the query of each URL, encoded as with --data-urlencode; '+TEXT': as it stands. May be given "
+          "add this to the query of each URL, encoded as with --data-urlencode; '+TEXT' is added unchanged. May be "
+          "given "
           "again"),
       FLAG('G', "get", &query->data_goes_into_url, "add what --data gives to the query of each URL, and send a GET"),
       TEXT(0, "idempotency-key", "KEY", &query->idempotency_key,
@@ -122,7 +123,7 @@ int fetch_read_options(fetch_query *query, int argc, char **argv) {
       FLAG('f', "fail", &query->no_body_on_failure, "no body on stdout if the call fails"),
       FLAG(0, "json", &query->as_json, "one line of JSON for each URL on stdout, and no body"),
       OWN_LETTER('w', "write-out", "FORMAT", read_write_out, query,
-                 "print this on stdout after each URL, with what stands for %{variables}; @FILE: what is in it"),
+                 "print this on stdout after each URL, with %{variables} replaced; @FILE: read it from a file"),
       FLAG('v', "verbose", &query->is_verbose, "the table of attempts on stderr, also if that is no terminal"),
       FLAG('s', "silent", &query->is_silent, "nothing on stderr but what is wrong with the options"),
       FLAG('S', "show-error", &query->shows_error, "with -s: if the call fails, why"),
@@ -132,9 +133,8 @@ int fetch_read_options(fetch_query *query, int argc, char **argv) {
       FLAG(0, "fail-early", &query->fails_early, "do not begin with a further URL after one has failed"),
       GROUP("retry", "when it is sent again"),
       CHOICE("preset", "NAME", &query->preset, preset_names,
-             "box (default), or january: no retries but those that are asked for by the options below"),
-      INTEGER("retry", &query->retry_count,
-              "at most so many retries, of whatever kind (default: as the next two options say)"),
+             "box (default), or january: only the retries that the options below ask for"),
+      INTEGER("retry", &query->retry_count, "at most N retries, of any kind (default: as the next two options say)"),
       BACKOFF_OPTIONS(&query->retries),
       BEYOND_OPTIONS(&query->retries),
       GROUP("timeout", "how long it may take"),

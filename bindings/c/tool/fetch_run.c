@@ -32,8 +32,8 @@ static void show_end(run_state *run, fetch_call *call) {
   fetch_job_free(&call->job);
 }
 
-/* Ctrl-C is in hand while calls are under way. When they have ended, it ends the process, which may have to wait for whoever
-   reads its output. */
+/* While calls are under way, Ctrl-C cancels them. Afterwards it ends the process, which may be waiting for the reader of
+   its output. */
 static void watch(run_state *run, bool is_on) {
   if (is_on && !run->is_watching) interrupt_begin(&run->interrupt, run->session.cancel);
   if (!is_on && run->is_watching) run->signal_number = interrupt_end(&run->interrupt);

@@ -163,7 +163,7 @@ bool text_list_add(text_list *list, const char *text) {
   return true;
 }
 
-/* Something that is named by a value cannot be had, for what errno says. */
+/* What the value names cannot be read; errno says why. */
 static int unreadable(const tool_command *command, const tool_option *option, const char *value) {
   if (errno == ENOMEM) return library_error(command, BOXRETRY_ERROR_OUT_OF_MEMORY);
   char why[200];

@@ -23,7 +23,7 @@ bool request_data_add(request_data *data, const char *value);
  */
 bool request_data_add_encoded(request_data *data, const char *value);
 
-/** Adds text as it stands. False: errno. */
+/** Adds text unchanged. False: errno. */
 bool request_data_add_text(request_data *data, const char *text);
 
 /** Adds what is in a file ('-': in stdin), and nothing else. False: errno. */

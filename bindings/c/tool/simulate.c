@@ -80,8 +80,7 @@ static const char *const details[] = {
     "            above), and load: {start, step, values}, relative to normal\n"
     "\n"
     "Exit codes: 0 it worked; 1 the output or the picture could not be written, or\n"
-    "memory could not be had; 2 an option or its value is wrong; 3 a fault in\n"
-    "boxretry itself.\n",
+    "out of memory; 2 an option or its value is wrong; 3 a fault in boxretry itself.\n",
     NULL};
 
 const tool_command simulate_command = {

@@ -11,7 +11,7 @@ void sim_server_begin(sim_server *server, const sim_world *world) {
   *server = (sim_server){.world = world, .service = 1 / world->capacity, .free_at = 0};
 }
 
-/* A failure costs the server nothing. Also a client that would wait longer than its timeout is told by that alone. */
+/* A failure costs the server no time. A client whose timeout is shorter than the latency sees only its timeout. */
 static sim_answer failed(const sim_world *world, double now, int32_t kind) {
   const bool is_silent = kind == FAILURE_SILENT || world->latency > world->timeout;
   return (sim_answer){

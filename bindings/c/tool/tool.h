@@ -49,7 +49,7 @@
 /** How the tool exits. A command may add codes of its own, from 4. */
 enum {
   TOOL_OK = 0,
-  TOOL_FAILED = 1,   /* the output could not be written, or memory could not be had */
+  TOOL_FAILED = 1,   /* the output could not be written, or the tool ran out of memory */
   TOOL_USAGE = 2,    /* an option or its value is wrong */
   TOOL_INTERNAL = 3, /* a fault in boxretry itself */
   TOOL_GO_ON = -1    /* no exit code: there is no reason to exit yet */
