@@ -1413,7 +1413,8 @@ boxretry_error boxretry_client_new(const boxretry_client_options *options, boxre
  * options must have their defaults.
  *
  * The two are independent: close or free them in any order. Closing one ends its own calls only; the connections close
- * with the last client that shares them.
+ * with the last client that shares them, and only the close of that one waits until no thread is inside libcurl (see
+ * boxretry_client_close()).
  *
  * INVALID_ARGUMENT, OUT_OF_MEMORY, CLOSED (`from` was closed), FORKED. Free with boxretry_client_free(). Any thread.
  * (Since 0.2.0.)
@@ -1443,7 +1444,9 @@ boxretry_error boxretry_client_submit(boxretry_client *client, const boxretry_re
 
 /**
  * Cancels all calls, refuses new ones (CLOSED), and waits until every call has had its end, callbacks included, and no
- * thread of the client is inside libcurl or its TLS library (W8).
+ * thread of the client is inside libcurl or its TLS library (W8). Clients that share connections (see
+ * boxretry_client_new_derived()) also share the threads that use libcurl: closing one of them waits for the ends of its own
+ * calls, and when the last of them is closed, close waits for the threads, too.
  * A custom strategy's callback that is still running finishes by itself; its `context_free` says when.
  * `timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT.
  *

@@ -2,7 +2,11 @@
  *
  * The URL begins with https. It answers at once, and `stall` in place of `200` never. The exit status is 42, whatever has
  * to be given up; a process that hangs is killed by SIGALRM. */
+#define _GNU_SOURCE /* RTLD_NEXT */
 #include <boxretry.h>
+#include <curl/curl.h>
+#include <dlfcn.h>
+#include <openssl/crypto.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,6 +24,7 @@ static const char *ca_file;
 static boxretry_client *client;
 static boxretry_call *calls[CALLS];
 static atomic_int ended;
+static atomic_int inside; /* threads in curl_multi_cleanup() */
 static pthread_t thread;
 
 static void ok(boxretry_error error) {
@@ -88,6 +93,54 @@ static void closed(void) {
   wait_for_calls();
   ok(boxretry_client_close(client, BOXRETRY_NO_TIMEOUT));
   boxretry_client_free(client);
+}
+
+static void perform_until_closed(void) {
+  boxretry_request request = BOXRETRY_REQUEST_INIT;
+  boxretry_response *response;
+  request.url = good;
+  while (boxretry_client_perform(client, &request, &response) == BOXRETRY_OK)
+    boxretry_response_free(response);
+  for (;;) /* When a thread ends, OpenSSL frees what it keeps for it: that must not meet OPENSSL_cleanup(). */
+    pause();
+}
+
+static void (*const thread_until_closed)(void) = perform_until_closed;
+
+/* The library calls this function in place of libcurl's. It takes a little longer, so that a close that does not wait for it
+ * returns while it runs. */
+CURLMcode curl_multi_cleanup(CURLM *multi) {
+  CURLMcode (*const cleanup)(CURLM *) = (CURLMcode(*)(CURLM *))dlsym(RTLD_NEXT, "curl_multi_cleanup");
+  const struct timespec time = {0, 2000000};
+  atomic_fetch_add(&inside, 1);
+  nanosleep(&time, NULL);
+  const CURLMcode code = cleanup(multi);
+  atomic_fetch_sub(&inside, 1);
+  return code;
+}
+
+/* The engine's own thread or threads inside perform drive the loop. The process then frees OpenSSL's data itself, and no exit
+ * handler runs that could wait for a thread. */
+static void closed_before_cleanup(void) {
+  switch (rand() % 3) {
+  case 0:
+    submit(good);
+    wait_for_calls();
+    break;
+  case 1:
+    submit(good);
+    dawdle();
+    break;
+  default:
+    for (int i = 0; i < 3; i++)
+      start(&thread_until_closed);
+    dawdle();
+  }
+  ok(boxretry_client_close(client, BOXRETRY_NO_TIMEOUT));
+  must(atomic_load(&inside) == 0, "no thread is inside libcurl after close");
+  OPENSSL_cleanup();
+  dawdle(); /* A thread that is still inside OpenSSL crashes meanwhile. */
+  _exit(STATUS);
 }
 
 static void freed(void) {
@@ -279,7 +332,9 @@ static const struct kind {
     {"slow_callback", slow_callback},
     {"token", token},
     {"forked", forked},
+    /* These end by _exit(). */
     {"at_once", at_once},
+    {"closed_before_cleanup", closed_before_cleanup},
 };
 
 int main(int argc, char **argv) {

@@ -34,7 +34,7 @@ KINDS = {
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build("exits", tmp_path_factory.mktemp("exits"))
+    return build("exits", tmp_path_factory.mktemp("exits"), "-lcrypto", "-ldl")
 
 
 @pytest.fixture
@@ -60,6 +60,13 @@ def test_f91_exit_status(server: FaultServer, program: Path, times: int, kind: s
     """W8, F91. The kinds are those of exits.c."""
     url = server.url("/seq/200", kind="https", id=server.new_id(), size=100, cycle="", quiet="")
     assert run_often(times, program, kind, url, server.ca) == {(STATUS, b""): times}
+
+
+def test_f91_no_thread_is_inside_openssl_after_close(server: FaultServer, program: Path, times: int) -> None:
+    """W8, F91. Given a close that returned OK, then the program may call OPENSSL_cleanup(), and ends by _exit()."""
+    url = server.url("/seq/200", kind="https", id=server.new_id(), size=100, cycle="", quiet="")
+    times *= 5
+    assert run_often(times, program, "closed_before_cleanup", url, server.ca) == {(STATUS, b""): times}
 
 
 def test_exit_waits_for_no_callback_longer_than_two_seconds(server: FaultServer, program: Path) -> None:
