@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -105,9 +107,48 @@ def test_a_client_has_no_listener_unless_there_is_something_to_log(server: Serve
         assert not client._is_watched
 
 
-def test_nothing_is_printed_unless_the_program_has_a_handler(server: Server, capfd: pytest.CaptureFixture[str]) -> None:
-    """The logging package would print warnings on stderr by itself."""
-    assert any(isinstance(handler, logging.NullHandler) for handler in logging.getLogger("boxretry").handlers)
+# A program of its own, since pytest adds handlers to the root logger; without any, Python prints errors on stderr.
+FAILING_PROGRAM = """
+import logging, sys
+from boxretry import Client, OAuth2Token, Proxy, RetryStrategy
+
+def fail(token):
+    raise RuntimeError("the disk is full")
+
+url, token_url, handler = sys.argv[1:]
+if handler:
+    logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
+with Client(RetryStrategy(max_attempts=0), proxy=Proxy.NONE) as client:
+    assert client.get(url).status == 503
+options = {"refresh_token": "first", "on_refresh_token": fail, "proxy": Proxy.NONE}
+with OAuth2Token(token_url, {"grant_type": "refresh_token"}, **options) as source:
+    assert source.get().value == "one"
+"""
+TOKEN = '{"access_token": "one", "expires_in": 3600, "refresh_token": "second"}'
+
+
+def errors_of_program(server: Server, *, handler: bool) -> str:
+    """What a program prints on stderr in which a call is given up and on_refresh_token raises."""
+    urls = [server.url("/seq/503"), server.url("/seq/200", {"200.body": TOKEN}, id=server.new_id())]
+    command = [sys.executable, "-c", FAILING_PROGRAM, *map(str, urls), "yes" if handler else ""]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (result.returncode, result.stdout) == (0, ""), result.stderr
+    return result.stderr
+
+
+def test_f93_nothing_is_printed_unless_the_program_has_a_handler(server: Server) -> None:
+    """F93, T12. Given a call that is given up, and an on_refresh_token that raises."""
+    assert errors_of_program(server, handler=False) == ""
+
+
+def test_f93_a_handler_gets_the_warning_and_the_traceback(server: Server) -> None:
+    """F93, T12. The same program, after logging.basicConfig()."""
+    warning, error, *traceback = errors_of_program(server, handler=True).splitlines()
+    assert re.fullmatch(r"WARNING boxretry: call \d+: GET http://\S+: gave up after attempt 1: status 503", warning)
+    assert error == "ERROR boxretry: on_refresh_token raised an exception"
+    assert traceback[0] == "Traceback (most recent call last):"
+    assert any(line.endswith("in fail") for line in traceback)
+    assert traceback[-1] == "RuntimeError: the disk is full"
 
 
 def test_an_asynchronous_client_logs_too(server: Server, caplog: pytest.LogCaptureFixture) -> None:
