@@ -15,6 +15,7 @@ from library import Library, address
 REFUSED = b"http://127.0.0.1:1/"
 FOR_EVER = 2**63 - 1
 NO_PROXY = 1
+BUSY = b'{"code":"busy"}'
 
 
 class Calls:
@@ -71,7 +72,22 @@ class Calls:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
+    answered = 0  # requests of this connection
+
     def do_GET(self) -> None:
+        self.answered += 1
+        if self.path == "/busy":
+            self._answer(409, BUSY, [])
+            return
+        if self.path == "/to/busy":
+            self._answer(307, b"", [("Location", "/busy")])
+            return
+        if self.path == "/short":
+            self._answer(200, b"beginning", [], missing=1)
+            return
+        if self.path == "/once" and self.answered > 1:
+            self.close_connection = True
+            return
         steps = re.fullmatch("/redirect/([0-9]+)", self.path)
         if steps and int(steps[1]) > 0:
             self._answer(302, b"", [("Location", f"/redirect/{int(steps[1]) - 1}")])
@@ -81,12 +97,13 @@ class _Handler(BaseHTTPRequestHandler):
     def do_PUT(self) -> None:
         self._answer(200, b"".join(self._pieces()), [])
 
-    def _answer(self, status: int, body: bytes, headers: list[tuple[str, str]]) -> None:
+    def _answer(self, status: int, body: bytes, headers: list[tuple[str, str]], missing: int = 0) -> None:
         self.send_response_only(status)
-        for name, value in [*headers, ("Content-Length", str(len(body)))]:
+        for name, value in [*headers, ("Content-Length", str(len(body) + missing))]:
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
+        self.close_connection = self.close_connection or missing > 0
 
     def _pieces(self) -> Iterator[bytes]:
         """The body of the request."""
@@ -106,7 +123,9 @@ class _Handler(BaseHTTPRequestHandler):
 def server() -> Iterator[bytes]:
     """The URL of a server that answers each GET with 200, two header lines and "body", and each PUT with what was put.
 
-    Below it, /redirect/3 leads there in three steps.
+    Below it, /redirect/3 leads there in three steps. /busy answers 409 with BUSY, and /to/busy leads there. /short ends
+    after "beginning", one byte too early. /once answers once on each connection, and closes it when it gets the next
+    request.
     """
     with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as http:
         thread = threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True)

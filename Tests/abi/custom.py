@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from arguments import UNWRITTEN
 from library import ROOM, Library, address
@@ -14,6 +14,16 @@ RETRY = 1
 
 def do_nothing() -> None:
     pass
+
+
+class Seen(NamedTuple):
+    """What an outcome says of the response. Copied in the callback, since it lives no longer."""
+
+    status: int
+    cause: int
+    body: bytes
+    body_state: int
+    url: bytes | None
 
 
 class Custom:
@@ -27,6 +37,7 @@ class Custom:
         self.called: list[str] = []
         self.context = ctypes.create_string_buffer(1)
         self.contexts: set[int] = set()
+        self.seen: list[Seen] = []  # the outcomes that should_retry was asked about
         callbacks: dict[str, Callable[..., None]] = {
             "should_retry": self._should_retry,
             "retry_after": self._retry_after,
@@ -42,6 +53,7 @@ class Custom:
         self.out = ctypes.create_string_buffer(UNWRITTEN, ROOM)
 
     def _should_retry(self, context: int, outcome: int, attempt_number: int, action: int) -> None:
+        self.seen.append(self._look(outcome))
         self._called("should_retry", context)
         if self.action is not None:
             ctypes.c_int32.from_address(action).value = self.action
@@ -50,6 +62,12 @@ class Custom:
         self._called("retry_after", context)
         if self.delay is not None:
             ctypes.c_double.from_address(delay).value = self.delay
+
+    def _look(self, outcome: int) -> Seen:
+        seen = self.library.structs["boxretry_outcome"].from_address(outcome)
+        body = ctypes.string_at(seen.body, seen.body_length) if seen.body else b""
+        url = ctypes.string_at(seen.url) if seen.url else None
+        return Seen(seen.status, seen.cause, body, seen.body_state, url)
 
     def _free(self, context: int) -> None:
         self._called("context_free", context)
