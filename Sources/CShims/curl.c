@@ -21,6 +21,7 @@ bool shim_curl_setup(const shim_transfer_callbacks *callbacks) {
     shim_transfers = *callbacks;
     shim_curl_version = curl_version_info(CURLVERSION_NOW)->version_num;
     shim_tls_find();
+    shim_exit_prepare_first();
     is_set_up = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK && shim_curl_version >= 0x075700;
   }
   const bool is_ready = is_set_up && shim_exit_prepare();

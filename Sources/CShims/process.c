@@ -77,6 +77,7 @@ void shim_libcurl_resume(void) {
 
 static _Atomic int inside; /* threads in libcurl */
 static _Atomic bool has_begun, is_over;
+static _Atomic int to_clean; /* 1: the TLS library's exit handler has not returned */
 static int exit_descriptor = -1;
 
 int shim_exit_descriptor(void) {
@@ -92,8 +93,20 @@ static void on_exit_of_process(void) {
   const int own = thread.libcurl_depth > 0;
   atomic_store(&has_begun, true);
   if (exit_descriptor >= 0) shim_eventfd_signal(exit_descriptor);
-  wait_until_at_most(&inside, own);
+  const bool is_free = wait_until_at_most(&inside, own);
   atomic_store(&is_over, true);
+  if (is_free) wait_until_at_most(&inside, own); /* for a thread that was just about to end */
+}
+
+static void on_exit_after_cleanup(void) {
+  atomic_store(&to_clean, 0);
+}
+
+void shim_exit_prepare_first(void) {
+  static bool has_handler;
+  if (has_handler) return;
+  has_handler = atexit(on_exit_after_cleanup) == 0;
+  atomic_store(&to_clean, has_handler);
 }
 
 bool shim_exit_prepare(void) {
@@ -159,13 +172,27 @@ static void end_thread(void) {
   thread.last = NULL;
 }
 
+/* False: the TLS library's exit handler frees everything, and has returned. */
+static bool enter_at_end_of_thread(void) {
+  if (thread.libcurl_depth > 0) return true;
+  atomic_fetch_add(&inside, 1);
+  if (atomic_load(&is_over)) {
+    atomic_fetch_sub(&inside, 1);
+    wait_until_at_most(&to_clean, 0);
+    return false;
+  }
+  become_busy();
+  thread.libcurl_depth++;
+  return true;
+}
+
 /* The TLS library frees what it keeps for a thread in a destructor as well. Destructors run in rounds, so that another round
  * comes after it; until then, the thread is inside. */
 static void on_end_of_thread(void *unused) {
   (void)unused;
   switch (thread.phase) {
   case HAS_ENTERED:
-    if (thread.libcurl_depth == 0 && !shim_libcurl_enter()) return;
+    if (!enter_at_end_of_thread()) return;
     watch_end_of_thread(LAST_ROUND);
     if (thread.phase != LAST_ROUND) end_thread();
     break;

@@ -207,8 +207,12 @@ static void thread_ends(void) {
     dawdle();
 }
 
+static pthread_t joined_threads[16];
+static const size_t joined_count = sizeof joined_threads / sizeof *joined_threads;
+
 static void join_at_exit(void) {
-  must(pthread_join(thread, NULL) == 0, "a thread that ends");
+  for (size_t i = 0; i < joined_count; i++)
+    must(pthread_join(joined_threads[i], NULL) == 0, "a thread that ends");
 }
 
 static void perform_silent(void) {
@@ -217,9 +221,13 @@ static void perform_silent(void) {
 
 static void (*const silent_thread)(void) = perform_silent;
 
-/* A program's own exit handler, which runs after the library's, waits for a thread that is inside perform. */
+/* A program's own exit handler, which runs after the library's, waits for threads that are inside perform: they end while
+ * OpenSSL's exit handler frees what it has kept for them. */
 static void joined(void) {
-  start(&silent_thread);
+  for (size_t i = 0; i < joined_count; i++) {
+    start(&silent_thread);
+    joined_threads[i] = thread;
+  }
   dawdle();
 }
 

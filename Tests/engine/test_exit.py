@@ -23,7 +23,7 @@ KINDS = {
     "under_way_freed": "such calls are freed, with their client",
     "performing": "threads of the program are inside perform",
     "thread_ends": "such a thread ends at the same moment",
-    "joined": "an exit handler of the program's waits for such a thread",
+    "joined": "an exit handler of the program's waits for such threads",
     "in_completion": "exit() in a completion callback, on the library's thread",
     "in_sink": "exit() in a sink's callback, inside libcurl",
     "token": "a token endpoint was asked",

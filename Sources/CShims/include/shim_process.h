@@ -7,6 +7,10 @@
 /* --- Exit (W8). Once exit() has begun, loops leave libcurl, and no thread enters it any more: exit() waits for them, two
  * seconds at most, since the TLS library's own exit handler frees what they use. --- */
 
+/* Must precede the global initialization of libcurl: this handler runs after the TLS library's, and lets threads end that
+ * have been inside. */
+void shim_exit_prepare_first(void);
+
 /* Must follow the global initialization of libcurl: handlers run in reverse order. False: no memory or no descriptor. */
 bool shim_exit_prepare(void);
 
