@@ -75,7 +75,7 @@ def refused_unseen_once() -> Cell:
 def needs_http_1_1() -> Cell:
     """B13, F106. The refused stream has done nothing, so the request goes over HTTP/1.1 at once, whatever its method;
     but not a body that was read and is gone (R3)."""
-    return _unless_one_shot("200 after 1 reconnect → 200 (success)", "receive → receive (not_replayable)")
+    return _unless_one_shot("200 after 1 reconnect → 200 (success)", "protocol → protocol (not_replayable)")
 
 
 def dead_before_use() -> Cell:
