@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Stands for your way of sending a request: busy at first, then out of reach, then well. */
+/* A stand-in for your transport: first 503, then unreachable, then 200. */
 static void send_request(int attempt, boxretry_outcome *outcome) {
   static const boxretry_header headers[] = {{"Retry-After", "0.2"}};
   if (attempt == 1) {
