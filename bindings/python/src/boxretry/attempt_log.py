@@ -1,4 +1,4 @@
-"""What is said about calls in the log."""
+"""The log records of calls."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _URL = re.compile(r"([^:/?#]+):/{1,3}([^/?#]*)([^?#]*)")
 
 
 def log_failure(callback: str) -> None:
-    """Logs what a callback has raised, where nobody waits for it. To be called in `except`."""
+    """Logs what a callback raised, if no caller waits for it. To be called in `except`."""
     logger.error("%s raised an exception", callback, exc_info=True)
 
 
 def with_log(on_event: Callable[[Event], object] | None) -> Callable[[Event], object] | None:
-    """A listener that logs before it calls the other one; that one, if nothing of it is to be logged."""
+    """A listener that logs before it calls the other one; the other one itself if nothing is to be logged."""
     if not logger.isEnabledFor(logging.INFO):
         return on_event
 
@@ -72,7 +72,7 @@ def _name(reason: Reason | None) -> str:
 
 
 def log_giving_up(call_id: int, method: str, url: str, attempts: int, result: str) -> None:
-    """A call has ended in what is retried, and was not, or not any more."""
+    """Logs that a call ended in an outcome that is retried, without a further retry."""
     _log_record(logging.WARNING, call_id, method, url, "gave up after attempt %d: %s", attempts, result)
 
 

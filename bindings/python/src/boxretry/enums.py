@@ -140,12 +140,12 @@ class RequestSent(_OpenEnum):
 
 
 class BodyState(_OpenEnum):
-    """What there is of the body of a response, in an outcome."""
+    """How much of a response's body an outcome has."""
 
-    NONE = 0  #: There is no response, or nothing is known of its body.
+    NONE = 0  #: No response, or its body is not known.
     COMPLETE = 1
     PARTIAL = 2  #: It broke off, or is longer than what is kept.
-    PENDING = 3  #: Nothing yet: a sink waits for the decision (B15).
+    PENDING = 3  #: Nothing yet: a sink is waiting for the decision (B15).
 
 
 class RetryAfterState(_OpenEnum):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class _DetailedError(Exception):
-    """What this package's exceptions say beside their text."""
+    """The details of this package's exceptions, beside their text."""
 
     #: Which error this is.
     error: Error
@@ -256,17 +256,17 @@ class HTTPStatusError(BoxRetryError):
 
     @property
     def message(self) -> str | None:
-        """What the server says to people, in the JSON body."""
+        """The server's message for people, from the JSON body."""
         return self.response.error_detail("message")
 
     @property
     def request_id(self) -> str | None:
-        """By which the server's support finds the request: in the body, or X-Request-Id or Box-Request-Id."""
+        """The id of the request at the server: from the body, X-Request-Id or Box-Request-Id."""
         return self.response.error_detail("request_id")
 
     @property
     def help_url(self) -> str | None:
-        """Where the error is explained, by the JSON body."""
+        """The URL of an explanation, from the JSON body."""
         return self.response.error_detail("help_url")
 
     @property
@@ -322,7 +322,7 @@ def check(status: int) -> None:
 
 
 def is_cancellation(exception: BaseException | None) -> bool:
-    """Whether this is how the caller's own code says that it was cancelled."""
+    """Whether the caller's own code raised it to report cancellation."""
     asyncio = sys.modules.get("asyncio")  # Without it, nobody can have raised its exception.
     return isinstance(exception, _FutureCancelledError) or (
         asyncio is not None and isinstance(exception, asyncio.CancelledError)

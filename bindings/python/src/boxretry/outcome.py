@@ -74,7 +74,7 @@ class Outcome:
     #: The body of the response, as far as it has been read, for custom strategies.
     body: bytes = b""
     body_state: BodyState = BodyState.NONE
-    #: Where the response came from, after redirects; None: not said.
+    #: The URL of the response, after redirects; None: not known.
     url: str | None = None
 
     def __post_init__(self) -> None:

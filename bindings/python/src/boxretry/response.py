@@ -188,7 +188,7 @@ class Response:
 
     @property
     def token_error(self) -> AnyError | None:
-        """Why no access token could be got for a replay, so that the original 401 is the response (R4). None: else.
+        """Why there was no access token for a replay, so that the original 401 is the response (R4). None: otherwise.
 
         What a token provider in Python raised is its cause.
         """
@@ -202,7 +202,7 @@ class Response:
         return exception
 
     def error_detail(self, name: str) -> str | None:
-        """What an error answer (status 400 or above) says about itself, in its JSON body or its headers; None: nothing.
+        """A detail of an error response (status 400 or above), from its JSON body or its headers; None: not given.
 
         name: "code", "message", "request_id", "help_url" or "retry_after" (the header as the server sent it).
         """

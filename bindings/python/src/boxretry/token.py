@@ -172,7 +172,7 @@ class TokenSource(BlockingTokenSource):
         provider_timeout: seconds for one call. None: no limit.
         fetch_timeout: seconds for all calls and waits. None: no limit.
         refresh_ahead_window: seconds before the leeway in which a token is renewed while callers get the old one (T11).
-        serve_stale: whether a still valid token within the leeway is given at once while a refresh runs behind it,
+        serve_stale: whether a token within the leeway that has not expired is returned at once while a refresh runs,
             and after one has failed (T11).
         clock: a ManualClock, so that tests need not wait. None: the system's.
         initial_token, initial_expires_in: a token that is known already, and the seconds that remain of its life. It is

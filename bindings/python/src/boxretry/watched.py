@@ -58,7 +58,7 @@ class Watched:
             self.keep(exception)
 
     def take_cause(self) -> BaseException | None:
-        """What has ended the call, to whoever asks first: it refers to frames that refer to this."""
+        """The exception that ended the call, once: it refers to frames that refer to this."""
         cause, self.cause = self.cause, None
         return cause
 
@@ -68,7 +68,7 @@ class Watched:
         raise TypeError("a strategy with coroutines needs a boxretry.aio.AsyncClient")
 
     def take_exception(self) -> BaseException | None:
-        """What a callback has raised, to whoever asks first."""
+        """What a callback raised, once; then None."""
         exception, self.exception = self.exception, None
         return exception
 
