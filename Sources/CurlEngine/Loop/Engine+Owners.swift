@@ -55,7 +55,7 @@ extension Engine {
     /// has closed. Returns false if `limit`, in nanoseconds of CLOCK_MONOTONIC, comes first.
     public func waitUntilClosed(_ owner: CallOwner, until limit: Int64) -> Bool {
         if locked({ isClosing }) { return waitUntilClosed(until: limit) }
-        if shim_exit_has_begun() { return locked { owner.unfinished == 0 } }
+        if shim_exit_has_begun() { return waitAtExit(until: limit) { owner.unfinished == 0 } }
         let waiter = Waiter.make()
         shim_monitor_lock(lock)
         var isIdle = owner.unfinished == 0

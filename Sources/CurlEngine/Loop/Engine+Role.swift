@@ -157,6 +157,14 @@ extension Engine {
         }
     }
 
+    /// While the process exits, the library's threads stay where they are, outside of libcurl: this thread ends the calls
+    /// that are left. False if a callback of one of them does not return within two seconds, or by that time.
+    func waitAtExit(until limit: Int64, _ isOver: () -> Bool) -> Bool {
+        shim_monitor_lock(lock)
+        defer { shim_monitor_unlock(lock) }
+        return look(until: min(limit, shim_monotonic_nanoseconds() + 2_000_000_000), isOver)
+    }
+
     /// The process exits, and libcurl must not be used any more: all calls end, and what libcurl has of them stays with it.
     private func endWithoutTransport() {
         closeAtExit()

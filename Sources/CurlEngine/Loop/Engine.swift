@@ -202,8 +202,7 @@ public final class Engine {
     /// After `close()`: waits until all calls have ended, and no thread is inside libcurl for this engine (W8). False if that
     /// time, of CLOCK_MONOTONIC, came first.
     public func waitUntilClosed(until limit: Int64) -> Bool {
-        // The process has ended all calls, and threads stay where they are, outside of libcurl.
-        if shim_exit_has_begun() { return locked { unfinished == 0 } }
+        if shim_exit_has_begun() { return waitAtExit(until: limit) { unfinished == 0 } }
         let waiter = Waiter.make()
         shim_monitor_lock(lock)
         let isClosed: Bool
