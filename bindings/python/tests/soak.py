@@ -378,8 +378,14 @@ def soak(way: Way, server: Server, requests: int) -> Result:
             for _ in range(max(1, count // way.requests)):
                 send()
 
+        def settled() -> Footprint:
+            # An asynchronous generator that was collected is closed when its loop runs the next time.
+            gc.collect()
+            send()
+            return footprint()
+
         send_many(requests // 10)
-        before = footprint()
+        before = settled()
         if not way.has_cycles:
             gc.disable()
         try:
@@ -387,7 +393,7 @@ def soak(way: Way, server: Server, requests: int) -> Result:
             cyclic = gc.collect()
         finally:
             gc.enable()
-        return Result(before, footprint().growth(before), cyclic)
+        return Result(before, settled().growth(before), cyclic)
 
 
 def faults_of(way: Way, result: Result) -> list[str]:
