@@ -121,7 +121,7 @@ static int on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_
   shim_easy *easy = user;
   const shim_progress progress = {down, down_total, up, up_total};
   if (easy->transfer) shim_transfers.moved(easy->transfer, &progress);
-  return is_drowned(easy);
+  return easy->is_tunneled && is_drowned(easy);
 }
 
 static bool says(const char *text, size_t length, const char *part) {
@@ -332,8 +332,9 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   if (becomes(&easy->is_compressed, attempt->compressed))
     SET(CURLOPT_ACCEPT_ENCODING, attempt->compressed ? shim_decoder_codings() : NULL);
   if (becomes(&easy->is_length_ignored, false)) SET(CURLOPT_IGNORE_CONTENT_LENGTH, 0L);
-  if (becomes(&easy->is_watched, attempt->watched)) {
-    SET(CURLOPT_NOPROGRESS, (long)!attempt->watched);
+  easy->is_tunneled = attempt->tunneled;
+  if (becomes(&easy->is_watched, attempt->watched || attempt->tunneled)) {
+    SET(CURLOPT_NOPROGRESS, (long)!easy->is_watched);
     SET(CURLOPT_XFERINFOFUNCTION, on_progress);
     SET(CURLOPT_XFERINFODATA, easy);
   }

@@ -32,8 +32,8 @@ struct shim_easy {
   bool has_begun_line; /* in the head: a part of the next line has come */
   bool is_always_direct;
   /* What is set at present; libcurl's own choice at first. */
-  bool is_fresh, is_alone, is_direct, is_multiplexed, is_compressed, is_watched, is_large, is_length_ignored,
-      drops_addresses, listens;
+  bool is_fresh, is_alone, is_direct, is_multiplexed, is_compressed, is_watched, is_tunneled, is_large,
+      is_length_ignored, drops_addresses, listens;
   int refusal_bytes; /* that a proxy has sent after it refused CONNECT */
   bool has_method;   /* other than a GET without a body */
   long http_version;

@@ -130,6 +130,7 @@ typedef struct shim_attempt {
   bool alone;          /* on a new connection, which is closed afterwards */
   bool large;          /* the bodies are worth large buffers */
   bool watched;        /* `moved` tells how far the bodies have come */
+  bool tunneled;       /* a proxy may be asked to connect */
   bool new_lookup;     /* look the host up again, even if its addresses are known */
   long connect_timeout_ms;
 } shim_attempt;

@@ -103,7 +103,7 @@ final class CurlTransport: Transport {
         guard let multi = multi(of: transfer.group) else { return .outOfMemory }
         var attempt = transfer.attempt()
         attempt.alone = isAlone(transfer)
-        attempt.watched = attempt.watched || transfer.target.place.has_tls && mayBeProxied(transfer)
+        attempt.tunneled = transfer.target.place.has_tls && mayBeProxied(transfer)
         attempt.multiplexed = attempt.multiplexed && transfer.group != .serial
         let prepared = shim_easy_prepare(easy, &attempt, Unmanaged.passUnretained(transfer).toOpaque())
         guard prepared == CURLE_OK else { return failure(prepared) }

@@ -177,8 +177,9 @@ final class Transfer {
             isLarge: call.sink != nil)
         // Where it is not known, waiting would not do: a server that does not say what it speaks would hold up all.
         let version = call.settings.httpVersion
-        attempt.multiplexed = call.engine.spoken.versions(of: target.place, version) == .multiplexed
-        if version == .http2, call.engine.spoken.versions(of: target.place, version) == .http1Needed {
+        let known = call.engine.spoken.versions(of: target.place, version)
+        attempt.multiplexed = known == .multiplexed
+        if version == .http2, known == .http1Needed {
             attempt.http_version = Int(CURL_HTTP_VERSION_1_1)
         }
         attempt.compressed = isCompressed
