@@ -20,9 +20,9 @@ from boxretry import (
     ResponseTooLargeError,
     RetryStrategy,
     Timeout,
-    _abi,
 )
-from boxretry._arguments import new
+from boxretry._c import _abi
+from boxretry._c.arguments import new
 from boxretry.aio import AsyncClient
 from calls import in_both_ways, once, quick
 from fault_server import FaultServer

@@ -17,8 +17,8 @@ from boxretry import (
     Proxy,
     Reason,
     RequestSent,
-    _abi,
 )
+from boxretry._c import _abi
 from calls import once, quick, recorded, statuses, waits
 from fault_server import FaultServer
 from raw_server import Accepting, RawServer

@@ -31,7 +31,7 @@ from boxretry import (
     SourceError,
     Timeout,
 )
-from boxretry._bodies import SourceBody
+from boxretry._bodies.sources import SourceBody
 from boxretry.enums import SourceKind
 from calls import LIBCURL, Background, eventually, in_both_ways, once, quick, recorded, sent_header, sha256, statuses
 from fault_server import FaultServer, pattern

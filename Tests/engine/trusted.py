@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from ctypes import CFUNCTYPE, POINTER, byref, c_char, c_int, c_long, c_size_t, c_void_p, cdll, string_at
 
-from boxretry import _abi
-from boxretry._arguments import new
+from boxretry._c import _abi
+from boxretry._c.arguments import new
 
 _VERBOSE, _DEBUGFUNCTION = 41, 20094  # CURLOPT_…
 _DebugCallback = CFUNCTYPE(c_int, c_void_p, c_int, POINTER(c_char), c_size_t, c_void_p)

@@ -1,4 +1,4 @@
-"""boxretry._abi and boxretry.enums declare what boxretry.h does: all of it, and the same."""
+"""boxretry._c._abi and boxretry.enums declare what boxretry.h does: all of it, and the same."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import pytest
 from c_header import Header, read_header
 
 import boxretry
-from boxretry import _abi, _library, enums
+from boxretry import enums
+from boxretry._c import _abi, library
 
 #: The enum for each prefix of the header's constants.
 ENUMS: dict[str, type[IntEnum]] = {
@@ -141,7 +142,7 @@ def test_the_versions_agree(header: Header) -> None:
     assert boxretry.version() == dotted
     assert re.fullmatch(r"\d+\.\d+\.\d+", boxretry.libcurl_version())
     assert _abi.boxretry_version_number() == header.values["BOXRETRY_VERSION_NUMBER"]
-    assert version >= _library.NEEDED_VERSION
+    assert version >= library.NEEDED_VERSION
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ from boxretry import (
     WaitTimeoutError,
     errors,
 )
-from boxretry._sending import Sending
+from boxretry._sending.sending import Sending
 from boxretry.aio import AsyncClient
 from boxretry.enums import Error
 from boxretry.options import ClientSettings, RequestArguments

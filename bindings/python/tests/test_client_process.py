@@ -15,7 +15,8 @@ import pytest
 from paths import PACKAGE
 from test_fork import in_child
 
-from boxretry import CancelSwitch, Client, CustomRetryStrategy, ForkedError, InCallbackError, Outcome, _abi
+from boxretry import CancelSwitch, Client, CustomRetryStrategy, ForkedError, InCallbackError, Outcome
+from boxretry._c import _abi
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 

@@ -30,8 +30,8 @@ from boxretry import (
     RetryLoop,
     RetrySafety,
     RetryStrategy,
-    _abi,
 )
+from boxretry._c import _abi
 
 
 class Answers(CustomRetryStrategy):

@@ -24,11 +24,11 @@ from boxretry import (
     RetryLoop,
     RetryStrategy,
     WaitTimeoutError,
-    _abi,
     backoff_delay,
     errors,
     token_delay,
 )
+from boxretry._c import _abi
 from boxretry.enums import Error
 
 #: The words of their names stand the other way round in the library.

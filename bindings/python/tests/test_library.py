@@ -1,4 +1,4 @@
-"""boxretry._library: where the shared library comes from."""
+"""boxretry._c.library: where the shared library comes from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from paths import HEADER
 
 import boxretry
-from boxretry import _library
+from boxretry._c import library
 
 PackageFolder = Path
 
@@ -18,8 +18,8 @@ PackageFolder = Path
 @pytest.fixture
 def package_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PackageFolder:
     """A folder in place of the package's; and no library of that name elsewhere on the machine."""
-    monkeypatch.setattr(_library, "__file__", str(tmp_path / "_library.py"))
-    monkeypatch.setattr(_library, "SONAME", "libboxretry-of-a-test.so.0")
+    monkeypatch.setattr(library, "__file__", str(tmp_path / "_c" / "library.py"))
+    monkeypatch.setattr(library, "SONAME", "libboxretry-of-a-test.so.0")
     monkeypatch.delenv("BOXRETRY_LIBRARY")
     return tmp_path
 
@@ -34,10 +34,10 @@ def make_library(path: Path, version_number: int) -> Path:
 def test_the_copy_in_the_package_comes_before_the_environment(
     package_folder: PackageFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    packaged = make_library(package_folder / _library.SONAME, 10000)
+    packaged = make_library(package_folder / library.SONAME, 10000)
     monkeypatch.setenv("BOXRETRY_LIBRARY", str(make_library(package_folder / "other.so", 20000)))
 
-    assert _library.load()._name == str(packaged)
+    assert library.load()._name == str(packaged)
 
 
 def test_the_environment_comes_before_the_system(
@@ -45,17 +45,17 @@ def test_the_environment_comes_before_the_system(
 ) -> None:
     named = make_library(package_folder / "other.so", 20000)
     monkeypatch.setenv("BOXRETRY_LIBRARY", str(named))
-    monkeypatch.setattr(_library, "SONAME", "libc.so.6")
+    monkeypatch.setattr(library, "SONAME", "libc.so.6")
 
-    assert _library.load()._name == str(named)
+    assert library.load()._name == str(named)
 
 
 def test_the_system_comes_last(package_folder: PackageFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     """Given neither of the others, then the name is left to the system, and its answer is judged."""
-    monkeypatch.setattr(_library, "SONAME", "libc.so.6")
+    monkeypatch.setattr(library, "SONAME", "libc.so.6")
 
     with pytest.raises(ImportError) as raised:
-        _library.load()
+        library.load()
 
     assert str(raised.value).splitlines()[-1] == (
         "  the system's library: libc.so.6: is not libboxretry: it has no boxretry_version_number()"
@@ -65,13 +65,13 @@ def test_the_system_comes_last(package_folder: PackageFolder, monkeypatch: pytes
 def test_the_error_lists_all_that_was_tried_and_why_it_failed(
     package_folder: PackageFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    too_old = make_library(package_folder / _library.SONAME, 99)
+    too_old = make_library(package_folder / library.SONAME, 99)
     no_library = package_folder / "text.so"
     no_library.write_text("no library")
     monkeypatch.setenv("BOXRETRY_LIBRARY", str(no_library))
 
     with pytest.raises(ImportError) as raised:
-        _library.load()
+        library.load()
 
     first, packaged, environment, system = str(raised.value).splitlines()
     assert first == "no libboxretry could be loaded; tried"
@@ -86,22 +86,22 @@ def test_the_error_lists_all_that_was_tried_and_why_it_failed(
 
 
 def test_a_version_has_three_parts(package_folder: PackageFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_library(package_folder / _library.SONAME, 12345)
-    monkeypatch.setattr(_library, "NEEDED_VERSION", (1, 23, 46))
+    make_library(package_folder / library.SONAME, 12345)
+    monkeypatch.setattr(library, "NEEDED_VERSION", (1, 23, 46))
     with pytest.raises(ImportError, match=r"is version 1\.23\.45, and this package needs 1\.23\.46 or newer"):
-        _library.load()
+        library.load()
 
 
 @pytest.mark.parametrize(("number", "is_new_enough"), [(199, False), (200, True), (201, True), (10000, True)])
 def test_the_version_must_be_the_needed_one_or_newer(
     number: int, is_new_enough: bool, package_folder: PackageFolder
 ) -> None:
-    make_library(package_folder / _library.SONAME, number)
+    make_library(package_folder / library.SONAME, number)
     if is_new_enough:
-        assert _library.load().boxretry_version_number() == number
+        assert library.load().boxretry_version_number() == number
     else:
         with pytest.raises(ImportError, match=r"is version 0\.1\.99, and this package needs 0\.2\.0 or newer"):
-            _library.load()
+            library.load()
 
 
 def test_the_package_has_the_version_of_the_header() -> None:

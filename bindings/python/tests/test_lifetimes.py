@@ -26,9 +26,9 @@ from boxretry import (
     Request,
     RetryLoop,
     RetryStrategy,
-    _abi,
-    _handle,
 )
+from boxretry._c import _abi
+from boxretry._c.handle import HandleOwner
 
 
 class Freed:
@@ -45,7 +45,7 @@ class Freed:
         monkeypatch.setattr(_abi, function, free_and_remember)
 
 
-KINDS: dict[str, Callable[[], _handle.HandleOwner]] = {
+KINDS: dict[str, Callable[[], HandleOwner]] = {
     "boxretry_strategy_free": RetryStrategy,
     "boxretry_retry_loop_free": lambda: RetryLoop(RetryStrategy()),
     "boxretry_clock_free": ManualClock,
@@ -253,7 +253,7 @@ def test_nothing_is_freed_at_exit() -> None:
     """Daemon threads may still be at work then."""
     program = """
 from boxretry import *
-from boxretry import _abi
+from boxretry._c import _abi
 for name in ("strategy", "retry_loop", "clock"):
     setattr(_abi, f"boxretry_{name}_free", lambda pointer, name=name: print("freed", name))
 everything = [ManualClock(), RetryStrategy(), RetryLoop(RetryStrategy())]

@@ -27,9 +27,9 @@ from boxretry import (
     RetrySafety,
     RetryStrategy,
     TokenRetryPolicy,
-    _abi,
     backoff_delay,
 )
+from boxretry._c import _abi
 
 
 def test_b1_the_defaults_are_those_of_the_library() -> None:

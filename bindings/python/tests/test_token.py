@@ -33,10 +33,10 @@ from boxretry import (
     TokenRetryPolicy,
     TokenSource,
     WaitTimeoutError,
-    _abi,
-    _token_calls,
 )
-from boxretry._token_calls import TokenWait
+from boxretry._c import _abi
+from boxretry.calls import _token_calls
+from boxretry.calls._token_calls import TokenWait
 from boxretry.enums import Error
 
 #: More than anything here takes; a test that would wait for ever fails instead.

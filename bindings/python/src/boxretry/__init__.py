@@ -13,17 +13,24 @@ such as (B3) or (T5) point into the project's docs/semantics.md, where each rule
 (<Action.SUCCEED: 3>, 2)
 """
 
-from . import _abi
-from ._sinks import Sink
+from . import _moved
+from ._bodies.sinks import Sink
+from ._c import _abi
 from .attempt import Attempt, Reconnect, Redirect
-from .attempt_request import AttemptRequest
-from .budget import BudgetStats, RetryBudget
-from .call import Call, CancelSwitch
+from .calls.attempt_request import AttemptRequest
+from .calls.call import Call, CancelSwitch
+from .calls.event import Event
+from .calls.progress import Progress
+from .calls.response import Response, ResponseHeaders
+from .calls.response_head import ResponseHead
 from .client import Client, ClientStats
 from .clock import ManualClock
-from .custom import CustomRetryStrategy
-from .decision import Decision
-from .delays import TokenRetryPolicy, backoff_delay, parse_retry_after, token_delay
+from .decisions.budget import BudgetStats, RetryBudget
+from .decisions.custom import CustomRetryStrategy
+from .decisions.decision import Decision
+from .decisions.delays import TokenRetryPolicy, backoff_delay, parse_retry_after, token_delay
+from .decisions.loop import RetryLoop
+from .decisions.strategy import RetryStrategy
 from .enums import (
     PAUSE,
     Action,
@@ -75,20 +82,16 @@ from .errors import (
     TooManyRedirectsError,
     WaitTimeoutError,
 )
-from .event import Event
-from .loop import RetryLoop
 from .outcome import Outcome, Request
-from .progress import Progress
-from .response import Response, ResponseHeaders
-from .response_head import ResponseHead
-from .strategy import RetryStrategy
 from .stream import Stream
 from .timeout import Timeout
-from .token import FixedToken, Token, TokenProvider, TokenSource
-from .token_endpoint import BoxClientCredentials, OAuth2Token
+from .tokens.endpoint import BoxClientCredentials, OAuth2Token
+from .tokens.token import FixedToken, Token, TokenProvider, TokenSource
 
 #: The version of this package.
 __version__ = "0.2.0"
+
+_moved.alias(__name__)
 
 __all__ = [
     "PAUSE",

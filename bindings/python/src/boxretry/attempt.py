@@ -6,8 +6,8 @@ from ctypes import byref
 from dataclasses import dataclass
 from typing import Any
 
-from . import _abi
-from ._arguments import decoded, new
+from ._c import _abi
+from ._c.arguments import decoded, new
 from .enums import Action, Cause, DelaySource, Reason, RequestSent
 from .errors import check
 

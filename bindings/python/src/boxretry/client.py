@@ -12,23 +12,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Callable
 
-from . import _abi
-from ._arguments import Real, Text, new
-from ._client_options import ClientOptions, derived_options
-from ._forms import Fields, field_pairs, with_params
-from ._handle import HandleOwner, new_handle
-from ._names import shows_arguments_of
-from ._performing import perform, perform_in_slices, submit
-from ._sending import Sending, shows_arguments
-from ._token_calls import Provider
-from .call import Call, wait_in_slices
+from ._bodies.forms import Fields, field_pairs, with_params
+from ._c import _abi
+from ._c.arguments import Real, Text, new
+from ._c.handle import HandleOwner, new_handle
+from ._sending.client_options import ClientOptions, derived_options
+from ._sending.names import shows_arguments_of
+from ._sending.performing import perform, perform_in_slices, submit
+from ._sending.sending import Sending, shows_arguments
+from .calls._token_calls import Provider
+from .calls.call import Call, wait_in_slices
+from .calls.response import Response, raise_from_callbacks, response_of_call
+from .calls.watched import Watched
 from .enums import Error
 from .errors import BoxRetryError, ClosedError, check
 from .options import ClientSettings, RequestArguments, Strategy
 from .outcome import Request
-from .response import Response, raise_from_callbacks, response_of_call
 from .stream import Stream
-from .watched import Watched
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -6,9 +6,9 @@ import threading
 import time
 from ctypes import byref, c_double
 
-from . import _abi
-from ._arguments import Real, real
-from ._handle import Handle, HandleOwner, new_handle
+from ._c import _abi
+from ._c.arguments import Real, real
+from ._c.handle import Handle, HandleOwner, new_handle
 from .enums import Error, Timeline
 from .errors import ClosedError, InvalidArgumentError, WaitTimeoutError, check
 

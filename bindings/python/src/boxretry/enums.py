@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum, IntEnum
 from typing import Any
 
-from . import _abi
+from ._c import _abi
 
 
 class _OpenEnum(IntEnum):

@@ -6,12 +6,12 @@ import sys
 from concurrent.futures import CancelledError as _FutureCancelledError
 from typing import TYPE_CHECKING, Union
 
-from . import _abi
+from ._c import _abi
 from .enums import Error
 
 if TYPE_CHECKING:
     from .attempt import Attempt, Reconnect, Redirect
-    from .response import Response
+    from .calls.response import Response
 
 
 class _DetailedError(Exception):

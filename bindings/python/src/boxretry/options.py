@@ -8,22 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Callable, SupportsIndex, TypedDict, Union
 
-from ._arguments import Real, Text
-from ._bodies import Path
-from ._forms import Fields
-from .custom import AsyncCustomRetryStrategy, CustomRetryStrategy
+from ._bodies.forms import Fields
+from ._bodies.sources import Path
+from ._c.arguments import Real, Text
+from .decisions.custom import AsyncCustomRetryStrategy, CustomRetryStrategy
+from .decisions.strategy import RetryStrategy
 from .enums import HTTPVersion, Preset, Proxy, RetrySafety
 from .outcome import Headers
-from .strategy import RetryStrategy
 from .timeout import Timeout
 
 if TYPE_CHECKING:
-    from .attempt_request import AttemptRequest
-    from .budget import RetryBudget
-    from .call import CancelSwitch
-    from .event import Event
-    from .progress import Progress
-    from .token import AnyTokenSource
+    from .calls.attempt_request import AttemptRequest
+    from .calls.call import CancelSwitch
+    from .calls.event import Event
+    from .calls.progress import Progress
+    from .decisions.budget import RetryBudget
+    from .tokens.token import AnyTokenSource
 
 #: An `AsyncCustomRetryStrategy` is for an `AsyncClient`.
 Strategy = Union[RetryStrategy, CustomRetryStrategy, AsyncCustomRetryStrategy]

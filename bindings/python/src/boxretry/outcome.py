@@ -7,8 +7,8 @@ from ctypes import POINTER, c_char_p, c_void_p, cast, pointer, py_object, string
 from dataclasses import dataclass
 from typing import Any, Callable, Protocol, Union
 
-from . import _abi
-from ._arguments import Text, decoded, integer, member, new, text
+from ._c import _abi
+from ._c.arguments import Text, decoded, integer, member, new, text
 from .enums import BodyState, Cause, RequestSent, RetrySafety
 
 #: Header lines: pairs of a name and a value, or what has such `items()`. A str stands for its UTF-8 bytes, where bytes

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any, Callable, SupportsIndex
 
-from ._arguments import integer
-from ._fed_bodies import FedSource
-from ._pieces import Cutter, Pieces
-from ._sending import Sending
-from .call import Call
+from ._bodies.fed import FedSource
+from ._bodies.pieces import Cutter, Pieces
+from ._c.arguments import integer
+from ._sending.sending import Sending
+from .calls.call import Call
+from .calls.response import Response
+from .calls.response_head import HasHead, ResponseHead
 from .errors import ClosedError, InvalidArgumentError, refuse_in_callback
-from .response import Response
-from .response_head import HasHead, ResponseHead
 
 
 class Stream(HasHead):

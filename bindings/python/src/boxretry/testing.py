@@ -19,8 +19,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Callable, Union
 
-from ._arguments import integer, real
-from ._bodies import as_bytes
+from ._bodies.sources import as_bytes
+from ._c.arguments import integer, real
 from .clock import ManualClock
 from .errors import InvalidArgumentError
 from .outcome import HeaderArray, Headers, header_pairs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, SupportsIndex
 
-from . import _abi
-from ._arguments import INT64, integer, new
+from ._c import _abi
+from ._c.arguments import INT64, integer, new
 from .errors import InvalidArgumentError
 
 

@@ -9,13 +9,13 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any, Callable, Generic, TypeVar
 
-from .._names import unknown_argument
+from .._sending.names import unknown_argument
 from ..aio import AsyncClient
+from ..calls.response import ResponseHeaders
 from ..client import Client
+from ..decisions.strategy import RetryStrategy
 from ..errors import AnyError, ConnectError, ResolveError
 from ..options import ClientSettings, Strategy
-from ..response import ResponseHeaders
-from ..strategy import RetryStrategy
 from ..timeout import Timeout
 
 _AnyClient = TypeVar("_AnyClient", Client, AsyncClient)

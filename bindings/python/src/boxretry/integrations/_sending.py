@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from .._bodies import descriptor_of, has_buffer
-from .._fed_bodies import FedSource, can_rewind, fed_file, fed_iterable
+from .._bodies.fed import FedSource, can_rewind, fed_file, fed_iterable
+from .._bodies.sources import descriptor_of, has_buffer
+from ..calls.response import Response
 from ..client import Client
 from ..errors import refuse_in_callback
-from ..response import Response
 from ..stream import End, Stream
 
 __all__ = ["body_of_host", "can_rewind", "send", "send_for_stream"]

@@ -25,13 +25,13 @@ from requests.structures import CaseInsensitiveDict
 from requests.utils import super_len
 from urllib3 import HTTPHeaderDict
 
+from ..calls.response import Response
 from ..client import Client
+from ..decisions.loop import RetryLoop
+from ..decisions.strategy import RetryStrategy
 from ..enums import Action, Proxy
 from ..errors import BoxRetryError, CancelledError, NetworkError
-from ..loop import RetryLoop
 from ..outcome import Outcome
-from ..response import Response
-from ..strategy import RetryStrategy
 from ..stream import Stream
 from ._engine import REQUEST_ARGUMENTS, Clients, idle_timeout, latin_1_lines, sendable
 from ._sending import body_of_host, send, send_for_stream

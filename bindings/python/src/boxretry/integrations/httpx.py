@@ -17,6 +17,7 @@ import certifi
 import httpx
 
 from ..aio import AsyncClient, AsyncStream
+from ..calls.response import Response
 from ..client import Client
 from ..enums import Proxy
 from ..errors import (
@@ -34,7 +35,6 @@ from ..errors import (
     SourceError,
 )
 from ..options import ClientSettings, Strategy
-from ..response import Response
 from ..stream import Stream
 from ._engine import (
     REQUEST_ARGUMENTS,

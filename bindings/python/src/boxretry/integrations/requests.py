@@ -33,6 +33,7 @@ from urllib3.response import HTTPResponse
 from urllib3.util import Timeout as HostTimeout
 from urllib3.util.response import is_fp_closed
 
+from ..calls.response import Response, ResponseHeaders
 from ..client import Client
 from ..enums import Proxy
 from ..errors import (
@@ -49,7 +50,6 @@ from ..errors import (
     TLSError,
 )
 from ..options import ClientSettings, Strategy
-from ..response import Response, ResponseHeaders
 from ..stream import Stream
 from ._engine import (
     REQUEST_ARGUMENTS,

@@ -1,0 +1,1 @@
+"""The bodies of requests and responses: where they come from, and where they go."""

@@ -1,0 +1,60 @@
+"""From what `Client.request()` is given as `to_file` and `sink` to a boxretry_sink."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Protocol
+
+from .._c import _abi
+from .._c.arguments import new
+from ..calls._callbacks import begin_callback, restart_callback, write_callback
+from ..enums import SinkKind
+from .sources import Path, path_bytes
+
+
+class Sink(Protocol):
+    """Who gets the body of a response, piece by piece. What a method raises ends the call with SinkError.
+
+    It may also have `restart()`, which forgets what was written. Without it a delivery that broke off is not retried
+    (B15). And `begin(head)`, which gets the `ResponseHead` of each response whose body follows, also of an empty one:
+    before the first `write()`, and again after each `restart()`. The delivery then has begun with that.
+    """
+
+    def write(self, data: bytes, /) -> object:
+        """Takes all of it; or, if the answer is `PAUSE`, nothing: the same comes again after `Call.resume()`."""
+
+
+class FunctionSink:
+    """A function that stands for a sink."""
+
+    def __init__(self, write: Callable[[bytes], object]) -> None:
+        self.write = write
+
+
+def sink_of(sink: Any) -> Sink | None:
+    """What the argument `sink` means. Raises TypeError."""
+    if sink is None or hasattr(sink, "write"):
+        return sink  # type: ignore[no-any-return]
+    if callable(sink):
+        return FunctionSink(sink)
+    raise TypeError(f"sink: must be callable or have write(), not {type(sink).__name__}")
+
+
+def file_sink_struct(path: Path, resume: bool) -> Any:
+    """A sink that the library writes to by itself."""
+    struct = new(_abi.Sink, _abi.boxretry_sink_init)
+    struct.kind = SinkKind.FILE
+    struct.path = path_bytes(path, "to_file")
+    struct.is_resumable = bool(resume)
+    return struct
+
+
+def sink_struct(sink: Sink, token: int) -> Any:
+    """A sink of the caller's. `token` stands for the call."""
+    struct = new(_abi.Sink, _abi.boxretry_sink_init)
+    struct.kind = SinkKind.CALLBACK
+    struct.write, struct.context = write_callback, token
+    if hasattr(sink, "restart"):
+        struct.restart = restart_callback
+    if hasattr(sink, "begin"):
+        struct.begin = begin_callback
+    return struct

@@ -1,0 +1,261 @@
+"""From what `Client.request()` is given as `data` to the body of a boxretry_request."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import tempfile
+from collections.abc import AsyncIterable, Iterable, Iterator
+from ctypes import c_char, c_char_p, c_void_p, cast, pointer
+from typing import Any, Callable, Protocol, SupportsIndex, Union
+
+from .._c import _abi
+from .._c.arguments import INT64, integer, new, text
+from ..calls._callbacks import read_callback, rewind_callback
+from ..enums import PAUSE, Pause, SourceKind
+from ..errors import InvalidArgumentError
+
+Chunk = Union[str, bytes, bytearray, memoryview]
+Path = Union[str, bytes, "os.PathLike[Any]"]
+
+#: From here on a body is lent to the library instead of copied. Below, keeping it costs more than the copy.
+_WORTH_LENDING = 65536
+
+
+class Source(Protocol):
+    """A body that the library asks for piece by piece. What a method raises ends the call with SourceError."""
+
+    #: Bytes; None: not known.
+    length: int | None
+    can_rewind: bool
+
+    def read(self, capacity: int) -> bytes | Pause:
+        """At most so many bytes; none: that was all."""
+        ...
+
+    def rewind(self) -> None:
+        """Goes back to the first byte."""
+
+
+class GivenSource:
+    """What stands as such for `data`: a `Source`, of this package's own."""
+
+
+class FileSource:
+    """What has `read()`, and is no file that the library can read by itself."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.can_rewind = bool(getattr(file, "seekable", lambda: False)())
+        self.length: int | None = None
+        if self.can_rewind:
+            self._start = file.tell()
+            self._size = file.seek(0, os.SEEK_END)
+            self.length = max(self._size - self._start, 0)
+            file.seek(self._start)
+
+    def read(self, capacity: int) -> bytes | Pause:
+        read = self._file.read(capacity)
+        if read is None:  # It does not block, and has nothing at the moment.
+            return PAUSE
+        return as_bytes(read, "what read() of the file returned")
+
+    def rewind(self) -> None:
+        if self._file.seek(0, os.SEEK_END) != self._size:  # Every attempt has to send the same bytes (R5).
+            raise ValueError("the file has changed since the call began")
+        self._file.seek(self._start)
+
+
+class IteratorSource:
+    """Pieces one after the other; `make` makes the iterator anew for each attempt."""
+
+    length: int | None = None
+
+    def __init__(self, iterator: Iterator[Any] | None, make: Callable[[], Iterable[Any]] | None) -> None:
+        self._iterator, self._make = iterator, make
+        self._rest = memoryview(b"")
+        self.can_rewind = make is not None
+
+    def read(self, capacity: int) -> bytes | Pause:
+        if self._iterator is None:
+            assert self._make is not None
+            self._iterator = iter(self._make())
+        while not self._rest:
+            try:
+                chunk = next(self._iterator)
+            except StopIteration:
+                return b""
+            if isinstance(chunk, Pause):
+                return chunk
+            self._rest = memoryview(as_bytes(chunk, "what data gives"))
+        piece, self._rest = self._rest[:capacity], self._rest[capacity:]
+        return bytes(piece)
+
+    def rewind(self) -> None:
+        self._iterator, self._rest = None, memoryview(b"")
+
+
+class Body:
+    """None at all; and what its subclasses are."""
+
+    #: The bytes, where they are in memory as such, for custom strategies.
+    content: bytes | None = None
+    #: What the callbacks read.
+    source: Source | None = None
+
+    def fill(self, struct: Any, token: int) -> None:
+        """Enters the body. `struct` may be used as long as this object lives. `token` stands for the call."""
+
+
+class MemoryBody(Body):
+    """Bytes, or another object with a buffer."""
+
+    def __init__(self, data: Any) -> None:
+        if isinstance(data, str):
+            data = data.encode("utf-8")
+        if not isinstance(data, bytes):
+            view = memoryview(data)
+            # ctypes finds the address only of what may be written to.
+            if view.readonly or not view.c_contiguous or not view.nbytes:
+                data = view.tobytes()
+        self._pointer: Any
+        if isinstance(data, bytes):
+            self.content = data
+            self._pointer = c_char_p(data)
+            self._length = len(data)
+        else:
+            # It holds the buffer, so that a bytearray cannot be resized meanwhile.
+            self._length = memoryview(data).nbytes
+            self._pointer = (c_char * self._length).from_buffer(data)
+
+    def fill(self, struct: Any, token: int) -> None:
+        struct.body = cast(self._pointer, c_void_p)
+        struct.body_length = self._length
+
+    @property
+    def is_worth_lending(self) -> bool:
+        """Whether it is better not copied."""
+        return self._length >= _WORTH_LENDING
+
+
+class SourceBody(Body):
+    """Read by the library, or by callbacks, while it is sent."""
+
+    def __init__(self) -> None:
+        self.struct = new(_abi.BodySource, _abi.boxretry_body_source_init)
+
+    def fill(self, struct: Any, token: int) -> None:
+        struct.body_source = pointer(self.struct)
+
+
+class DescriptorBody(SourceBody):
+    """A file that the library reads by itself, from its present position on."""
+
+    def __init__(self, file: Any, descriptor: int) -> None:
+        super().__init__()
+        self._file = file
+        file.flush()
+        self.struct.kind = SourceKind.DESCRIPTOR
+        self.struct.descriptor = descriptor
+        self.struct.offset = file.tell()
+
+
+class CallbackBody(SourceBody):
+    """A `Source`."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self.source = source
+
+    def fill(self, struct: Any, token: int) -> None:
+        assert self.source is not None
+        self.struct.kind = SourceKind.CALLBACK
+        self.struct.length = -1 if self.source.length is None else self.source.length
+        self.struct.read, self.struct.context = read_callback, token
+        if self.source.can_rewind:
+            self.struct.rewind = rewind_callback
+        super().fill(struct, token)
+
+
+def body_of(data: Any) -> Body:
+    """What the argument `data` means where it is no form. Raises TypeError, InvalidArgumentError."""
+    if data is None:
+        return Body()
+    if isinstance(data, str) or has_buffer(data):
+        return MemoryBody(data)
+    if isinstance(data, GivenSource):
+        return CallbackBody(data)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    if isinstance(data, io.TextIOBase):
+        raise TypeError("data: a file must be opened in binary mode")
+    if hasattr(data, "read"):
+        descriptor = descriptor_of(data)
+        return CallbackBody(FileSource(data)) if descriptor is None else DescriptorBody(data, descriptor)
+    if isinstance(data, Iterator):
+        return CallbackBody(IteratorSource(data, None))
+    if isinstance(data, Iterable):
+        return CallbackBody(IteratorSource(None, lambda: data))
+    if callable(data):
+        return CallbackBody(IteratorSource(None, data))  # pyright: ignore[reportArgumentType]
+    if isinstance(data, AsyncIterable):
+        raise TypeError("data: an asynchronous iterator needs a boxretry.aio.AsyncClient")
+    raise TypeError(f"data: must be str, bytes, a file, an iterator or what makes one, not {type(data).__name__}")
+
+
+def set_length(body: Body, length: SupportsIndex) -> None:
+    """What the argument `data_length` means. Raises TypeError, InvalidArgumentError."""
+    if not isinstance(body, (DescriptorBody, CallbackBody)):
+        raise InvalidArgumentError("data_length: is only for files and iterators")
+    number = integer(length, "data_length", INT64)
+    if number < 0:
+        raise InvalidArgumentError(f"data_length: must be 0 or more, but is {number}")
+    if body.source is not None:
+        body.source.length = number
+    else:
+        body.struct.length = number
+
+
+def has_buffer(data: Any) -> bool:
+    """Whether its bytes are in memory: bytearray, memoryview, array, ..."""
+    try:
+        memoryview(data).release()
+    except TypeError:
+        return False
+    return True
+
+
+def descriptor_of(file: Any) -> int | None:
+    """The descriptor of a regular file that the library can read by itself; None: `read()` has to be called.
+
+    Only the standard library's own classes count: a subclass or a wrapper may read something else than the file has.
+    """
+    if type(file) is tempfile._TemporaryFileWrapper:
+        file = file.file
+    if type(file) not in (io.BufferedReader, io.BufferedRandom, io.FileIO):
+        return None
+    raw = getattr(file, "raw", file)
+    # An instance can have a method of its own.
+    if type(raw) is not io.FileIO or "read" in vars(file) or "read" in vars(raw):
+        return None
+    descriptor = raw.fileno()
+    return descriptor if raw.readable() and stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+
+
+def as_bytes(value: Any, name: str) -> bytes:
+    """Bytes, or a text in UTF-8."""
+    if isinstance(value, str):
+        return value.encode("utf-8")
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, (bytearray, memoryview)):
+        return bytes(value)
+    raise TypeError(f"{name}: must be str or bytes, not {type(value).__name__}")
+
+
+def path_bytes(path: Path, name: str) -> bytes:
+    """A path as C has it."""
+    try:
+        encoded = os.fsencode(path)
+    except TypeError:
+        raise TypeError(f"{name}: must be a path, not {type(path).__name__}") from None
+    return text(encoded, name)

@@ -1,0 +1,63 @@
+"""Finds and loads the shared library."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterator
+
+SONAME = "libboxretry.so.0"
+
+#: The oldest version of the library that has all that this package calls: major, minor, patch.
+NEEDED_VERSION = (0, 2, 0)
+
+
+def load() -> ctypes.CDLL:
+    """Loads the first library that can be used, of those of `candidates()`.
+
+    Raises ImportError, which lists all that was tried and why each failed.
+    """
+    failures = []
+    for origin, path in candidates():
+        try:
+            return _load_one(path)
+        except OSError as error:  # What dlopen() says names the file itself.
+            failures.append(f"{origin}: {error}")
+    raise ImportError("no libboxretry could be loaded; tried\n" + "\n".join(f"  {failure}" for failure in failures))
+
+
+def candidates() -> Iterator[tuple[str, str]]:
+    """Where a library may be, in the order in which it is looked for: what to call the place, and what to load."""
+    yield "the copy in the package", _path_in_package()
+    from_environment = os.environ.get("BOXRETRY_LIBRARY")
+    if from_environment:
+        yield "the environment variable BOXRETRY_LIBRARY", from_environment
+    yield "the system's library", SONAME
+
+
+def is_in_package(library: ctypes.CDLL) -> bool:
+    """Whether that is the package's own copy of the library."""
+    return library._name == _path_in_package()
+
+
+def _path_in_package() -> str:
+    # Without pathlib, which takes long to load.
+    return os.path.join(os.path.dirname(os.path.dirname(__file__)), SONAME)
+
+
+def _load_one(path: str) -> ctypes.CDLL:
+    library = ctypes.CDLL(path)
+    try:
+        number = library.boxretry_version_number()
+    except AttributeError:
+        raise OSError(f"{path}: is not libboxretry: it has no boxretry_version_number()") from None
+    version = (number // 10000, number // 100 % 100, number % 100)
+    if version < NEEDED_VERSION:
+        raise OSError(
+            f"{path}: is version {_dotted(version)}, and this package needs {_dotted(NEEDED_VERSION)} or newer"
+        )
+    return library
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))

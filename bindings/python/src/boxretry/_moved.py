@@ -1,0 +1,32 @@
+"""The modules that were somewhere else in version 0.1, under their old names, which pickles made with it refer to."""
+
+from __future__ import annotations
+
+import sys
+
+from .calls import attempt_request, call, event, progress, response, response_head
+from .decisions import custom, decision, delays, loop, strategy
+from .tokens import endpoint, token
+
+_OLD_NAMES = {
+    "attempt_request": attempt_request,
+    "call": call,
+    "custom": custom,
+    "decision": decision,
+    "delays": delays,
+    "event": event,
+    "loop": loop,
+    "progress": progress,
+    "response": response,
+    "response_head": response_head,
+    "strategy": strategy,
+    "token": token,
+    "token_endpoint": endpoint,
+}
+
+
+def alias(package: str) -> None:
+    """Makes the old names known to `import`, as os.path is known."""
+    for name, module in _OLD_NAMES.items():
+        sys.modules[f"{package}.{name}"] = module
+        setattr(sys.modules[package], name, module)

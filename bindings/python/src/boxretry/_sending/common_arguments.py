@@ -1,0 +1,120 @@
+"""The arguments that clients and their requests both take."""
+
+from __future__ import annotations
+
+import math
+from ctypes import pointer
+from typing import Any, SupportsIndex
+
+from .._bodies.sources import Path, path_bytes
+from .._c import _abi
+from .._c.arguments import INT32, Real, Text, integer, seconds_ms, text
+from .._c.certificates import default_ca_file
+from .._c.handle import Handle
+from ..decisions.custom import AsyncCustomRetryStrategy, CustomRetryStrategy, custom_handle
+from ..decisions.strategy import RetryStrategy
+from ..enums import Proxy, Switch
+from ..errors import InvalidArgumentError
+from ..options import Strategy
+from ..timeout import Timeout, timeouts_struct
+from ..tokens.token import AnyTokenSource
+
+#: What the header says of a client's `max_redirects`.
+_MAX_REDIRECTS = 20
+
+
+def token_source_handle(token_source: AnyTokenSource) -> Handle:
+    """The handle by which a client knows a token source."""
+    if not isinstance(token_source, AnyTokenSource):
+        raise TypeError(f"token_source: must be a token source, not {type(token_source).__name__}")
+    return token_source._open_handle()
+
+
+def is_custom(strategy: object) -> bool:
+    """Whether the strategy is Python code that is called back."""
+    return isinstance(strategy, (CustomRetryStrategy, AsyncCustomRetryStrategy))
+
+
+def strategy_handle(strategy: Strategy) -> Handle:
+    """The handle by which a client knows a strategy."""
+    if isinstance(strategy, (CustomRetryStrategy, AsyncCustomRetryStrategy)):
+        return custom_handle(strategy, for_client=True)
+    if isinstance(strategy, RetryStrategy):
+        return strategy._open_handle()
+    raise TypeError(f"strategy: must be a strategy, not {type(strategy).__name__}")
+
+
+def seconds_or_none_ms(seconds: Real, name: str) -> int:
+    """A deadline or timeout in seconds, in milliseconds. math.inf: none."""
+    if seconds == math.inf:
+        return _abi.NO_TIMEOUT
+    milliseconds = seconds_ms(seconds, name)
+    if milliseconds <= 0:
+        raise InvalidArgumentError(f"{name}: must be above 0, but is {seconds}")
+    return milliseconds
+
+
+def positive(value: SupportsIndex, name: str, fits: range) -> int:
+    """A number for which the library takes 0 as "not said"."""
+    number = integer(value, name, fits)
+    if number == 0:
+        raise InvalidArgumentError(f"{name}: must be 1 or more, but is 0")
+    return number
+
+
+def called(callback: Any, name: str) -> Any:
+    """The callback. Raises TypeError if it cannot be one."""
+    if not callable(callback):
+        raise TypeError(f"{name}: must be callable, not {type(callback).__name__}")
+    return callback
+
+
+def switch(value: bool | None, name: str) -> Switch:
+    """Yes, no, or what the client does."""
+    if value is None:
+        return Switch.DEFAULT
+    if not isinstance(value, bool):
+        raise TypeError(f"{name}: must be a bool, not {type(value).__name__}")
+    return Switch.ON if value else Switch.OFF
+
+
+def set_connection(
+    options: Any,
+    timeout: Timeout | None,
+    user_agent: Text | None,
+    ca_file: Text | None,
+    ca_path: Path | None,
+    tls_verify: bool | None,
+    proxy: Text | Proxy,
+) -> None:
+    """How connections are made, in a boxretry_client_options or a boxretry_token_endpoint_options."""
+    if timeout is not None:
+        options.timeouts = pointer(timeouts_struct(timeout))
+    if user_agent is not None:
+        options.user_agent = text(user_agent, "user_agent")
+    if ca_file is None and ca_path is None:
+        ca_file = default_ca_file()
+    if ca_file is not None:
+        options.ca_file = text(ca_file, "ca_file")
+    if ca_path is not None:
+        options.ca_path = path_bytes(ca_path, "ca_path")
+    options.tls_verify = switch(tls_verify, "tls_verify")
+    if isinstance(proxy, Proxy):
+        options.proxy_mode = proxy
+    else:
+        options.proxy_mode, options.proxy = Proxy.GIVEN, text(proxy, "proxy")
+
+
+def redirects(follow: bool | None, maximum: SupportsIndex | None) -> int:
+    """How many redirects are followed; 0: as by default."""
+    if switch(follow, "follow_redirects") == Switch.OFF:
+        if maximum is not None:
+            raise InvalidArgumentError("max_redirects: is given, although none are followed")
+        return _abi.NO_REDIRECTS
+    if maximum is not None:
+        if maximum == 0:
+            raise InvalidArgumentError(
+                "max_redirects: must be 1 or more, but is 0; follow_redirects=False follows none"
+            )
+        return positive(maximum, "max_redirects", INT32)
+    return 0 if follow is None else _MAX_REDIRECTS

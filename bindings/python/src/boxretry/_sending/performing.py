@@ -1,0 +1,58 @@
+"""How a request gets into the library, and its response out of it, for the blocking client."""
+
+from __future__ import annotations
+
+from ctypes import c_void_p
+from functools import partial
+
+from .._c import _abi
+from .._c.handle import Handle
+from ..calls.call import SLICE_MS, end_and_free
+from ..enums import Error
+from ..errors import check
+from .sending import Sending
+
+# Where a function is declared to take a reference, ctypes makes one of what it is given: faster than byref().
+
+_WAIT_TIMEOUT = int(Error.WAIT_TIMEOUT)
+
+
+def submit(client: Handle, sending: Sending) -> Handle:
+    """Starts a call."""
+    free = partial(end_and_free, sending.body) if sending.lend() else _abi.boxretry_call_free
+    call = Handle(None, free, keeps=(client, sending))
+    check(_abi.boxretry_client_submit(client.pointer, sending.struct, call.cell))
+    return call
+
+
+def perform(client: Handle, sending: Sending) -> Handle:
+    """Sends a request, and waits. The boxretry_response."""
+    sending.lend()
+    response = Handle(None, _abi.boxretry_response_free)
+    status = _abi.boxretry_client_perform(client.pointer, sending.struct, response.cell)
+    if status:
+        check(status)
+    return response
+
+
+def perform_in_slices(client: Handle, sending: Sending) -> Handle:
+    """The same for the main thread, which has to come back now and then to run signal handlers."""
+    # No `Handle`: nobody else knows of the call, and what Ctrl-C raises would be lost in a function that frees it.
+    call = c_void_p()
+    lent = sending.body if sending.lend() else None
+    try:  # From before it is sent: Ctrl-C may come at any moment.
+        status = _abi.boxretry_client_submit(client.pointer, sending.struct, call)
+        if not status:
+            while (status := _abi.boxretry_call_wait(call, SLICE_MS)) == _WAIT_TIMEOUT:
+                pass
+        if status:
+            check(status)
+        response = Handle(None, _abi.boxretry_response_free)
+        response.cell.value = _abi.boxretry_call_take_response(call)
+        ended, call.value = call.value, None
+        _abi.boxretry_call_free(ended)
+    except BaseException:
+        if call.value is not None:
+            end_and_free(lent, call.value)
+        raise
+    return response

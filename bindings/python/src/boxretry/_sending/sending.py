@@ -1,0 +1,223 @@
+"""From the arguments of `Client.request()` to a boxretry_request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from ctypes import pointer
+from typing import Any, Callable, SupportsIndex
+
+from .._bodies.contents import NO_BODY, content_of
+from .._bodies.forms import Fields, with_params
+from .._bodies.sinks import Sink, file_sink_struct, sink_of, sink_struct
+from .._bodies.sources import Body, MemoryBody, Path
+from .._c import _abi
+from .._c.arguments import UINT64, Real, Text, member, new, text
+from .._c.handle import Handle
+from ..calls._callbacks import before_attempt_of_request, complete_callback, progress_callback
+from ..calls.attempt_request import AttemptRequest
+from ..calls.call import CancelSwitch
+from ..calls.progress import Progress
+from ..calls.watched import Watched
+from ..enums import HTTPVersion, RetrySafety, Switch
+from ..errors import InvalidArgumentError
+from ..options import Strategy
+from ..outcome import HeaderArray, Headers, Request
+from ..timeout import Timeout, timeouts_struct
+from ..tokens.token import AnyTokenSource
+from .common_arguments import (
+    called,
+    is_custom,
+    positive,
+    redirects,
+    seconds_or_none_ms,
+    strategy_handle,
+    switch,
+    token_source_handle,
+)
+from .names import shows_arguments_of, unknown_argument
+
+_METHODS = {method: method.encode() for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")}
+
+
+def _bytes_of_plain_request(method: bytes) -> bytes:
+    """A boxretry_request with all defaults, but for the method, which must be kept."""
+    struct = new(_abi.Request, _abi.boxretry_request_init)
+    struct.method = method
+    return bytes(struct)
+
+
+# To be copied: faster than to fill in another one.
+_PLAIN: dict[Text, bytes] = {name: _bytes_of_plain_request(method) for name, method in _METHODS.items()}
+_copy = _abi.Request.from_buffer_copy
+
+
+class Sending:
+    """A boxretry_request, and all that it points to."""
+
+    body: Body = NO_BODY
+    token_source: AnyTokenSource | None = None
+    has_authorization = True
+    watched: Watched | None = None
+    _strategy: Handle | None = None
+    _cancel: Handle | None = None
+
+    def __init__(
+        self,
+        method: Text,
+        url: Text,
+        is_watched: bool,
+        arguments: Mapping[str, Any],
+        make_watched: Callable[[Request], Watched] = Watched,
+    ) -> None:
+        """See `Client.request()`. `is_watched`: the client has a custom strategy, an `on_event` or a hook."""
+        # Not a line here is without need: it is paid for with each request.
+        plain = _PLAIN.get(method)
+        self.struct = struct = _copy(_PLAIN["GET"] if plain is None else plain)
+        if plain is None:
+            struct.method = text(method, "method")
+        if arguments or is_watched:
+            self._take(method, url, is_watched, make_watched, **arguments)
+        else:
+            struct.url = text(url, "url")
+
+    def _take(
+        self,
+        method: Text,
+        url: Text,
+        is_watched: bool,
+        make_watched: Callable[[Request], Watched],
+        /,
+        *,
+        headers: Headers | None = None,
+        params: Fields | None = None,
+        data: Any = None,
+        json: Any = None,
+        files: Any = None,
+        data_length: SupportsIndex | None = None,
+        to_file: Path | None = None,
+        resume: bool = False,
+        sink: Any = None,
+        timeout: Timeout | None = None,
+        connect_timeout: Real | None = None,
+        deadline: Real | None = None,
+        strategy: Strategy | None = None,
+        cancel: CancelSwitch | None = None,
+        body_limit: SupportsIndex | None = None,
+        retry_safety: RetrySafety = RetrySafety.BY_METHOD,
+        idempotency_key: Text | bool | None = None,
+        follow_redirects: bool | None = None,
+        max_redirects: SupportsIndex | None = None,
+        compression: bool | None = None,
+        http_version: HTTPVersion = HTTPVersion.HTTP_DEFAULT,
+        on_progress: Callable[[Progress], object] | None = None,
+        before_attempt: Callable[[AttemptRequest], object] | None = None,
+        token_source: AnyTokenSource | None = None,
+        authorization: bool = True,
+        reconnect: bool | None = None,
+        user_data: object = None,
+        **unknown: object,
+    ) -> None:
+        """The arguments one by one."""
+        if unknown:
+            raise unknown_argument("Client.request()", next(iter(unknown)))
+        struct = self.struct
+        if params is not None:
+            url = with_params(url, params)
+        struct.url = text(url, "url")
+        if not (data is json is files is data_length is None):
+            self.body, headers = content_of(data, json, files, data_length, headers)
+        body = self.body
+        if headers is not None:
+            array = HeaderArray()
+            struct.header_count = array.fill(headers, "headers")
+            struct.headers = array.pointer
+        own_sink = None if sink is None else sink_of(sink)
+        if to_file is not None and own_sink is not None:
+            raise TypeError("to_file, sink: only one of them may be given")
+        if resume and to_file is None:
+            raise TypeError("resume: is only for to_file")
+        if timeout is not None:
+            struct.timeouts = pointer(timeouts_struct(timeout))
+        if deadline is not None:
+            struct.deadline_ms = seconds_or_none_ms(deadline, "deadline")
+        if connect_timeout is not None:
+            struct.connect_timeout_ms = seconds_or_none_ms(connect_timeout, "connect_timeout")
+        if strategy is not None:
+            self._strategy = strategy_handle(strategy)
+            struct.strategy = self._strategy.pointer
+            is_watched = is_watched or is_custom(strategy)
+        if cancel is not None:
+            if not isinstance(cancel, CancelSwitch):
+                raise TypeError(f"cancel: must be a CancelSwitch, not {type(cancel).__name__}")
+            self._cancel = cancel._open_handle()
+            struct.cancel = self._cancel.pointer
+        if body_limit is not None:
+            struct.body_limit = positive(body_limit, "body_limit", UINT64)
+        if retry_safety:
+            struct.retry_safety = member(retry_safety, RetrySafety, "retry_safety")
+        if idempotency_key is not None and idempotency_key is not False:
+            struct.idempotency_key = _idempotency_key(idempotency_key)
+        if not (follow_redirects is max_redirects is None):
+            struct.max_redirects = redirects(follow_redirects, max_redirects)
+        if compression is not None:
+            struct.compression = switch(compression, "compression")
+        if http_version:
+            struct.http_version = member(http_version, HTTPVersion, "http_version")
+        self.token_source = token_source
+        if token_source is not None:
+            struct.token_source = token_source_handle(token_source).pointer
+        self.has_authorization = authorization
+        if not authorization:
+            struct.authorization = Switch.OFF
+        if reconnect is not None:
+            struct.reconnect = switch(reconnect, "reconnect")
+        has_callback = not (body.source is None and own_sink is None and on_progress is None and before_attempt is None)
+        if is_watched or has_callback:
+            told = () if headers is None else headers
+            self.watched = make_watched(Request(method, url, told, body.content, retry_safety, user_data))
+            struct.user_pointer = self.watched.token
+            self._tell(self.watched, on_progress, before_attempt, own_sink)
+        if body is not NO_BODY:
+            body.fill(struct, struct.user_pointer or 0)
+        if to_file is not None:
+            struct.sink = pointer(file_sink_struct(to_file, resume))
+
+    def _tell(self, watched: Watched, on_progress: Any, before_attempt: Any, sink: Sink | None) -> None:
+        """Enters the callbacks."""
+        struct = self.struct
+        watched.source = self.body.source
+        if sink is not None:
+            watched.sink = sink
+            struct.sink = pointer(sink_struct(sink, watched.token))
+        if on_progress is not None:
+            watched.on_progress = called(on_progress, "on_progress")
+            struct.on_progress, struct.on_progress_context = progress_callback, watched.token
+        if before_attempt is not None:
+            watched.before_attempt = called(before_attempt, "before_attempt")
+            struct.before_attempt, struct.before_attempt_context = before_attempt_of_request, watched.token
+
+    def tell_end(self, on_complete: Callable[[], object]) -> None:
+        """Has the function called when the call has ended, on whatever thread drives it. For `Client.submit()`."""
+        assert self.watched is not None
+        self.watched.on_complete = on_complete
+        self.struct.on_complete, self.struct.on_complete_context = complete_callback, self.watched.token
+
+    def lend(self) -> bool:
+        """Whether the body is lent to the library, and so must be kept until the call has ended."""
+        is_lent = isinstance(self.body, MemoryBody) and self.body.is_worth_lending
+        if is_lent:
+            self.struct.body_is_borrowed = True
+        return is_lent
+
+
+#: Has `help()` show the arguments of a request one by one.
+shows_arguments = shows_arguments_of(Sending._take)
+
+
+def _idempotency_key(key: Text | bool) -> bytes:
+    if isinstance(key, bool):
+        return _abi.IDEMPOTENCY_KEY_RANDOM
+    encoded = text(key, "idempotency_key")
+    if not encoded:
+        raise InvalidArgumentError("idempotency_key: is empty; True makes one")
+    return encoded

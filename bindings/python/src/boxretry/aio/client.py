@@ -1,0 +1,126 @@
+"""The client for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, cast
+
+from .._c.arguments import Real, Text
+from .._sending.sending import shows_arguments
+from ..calls.response import Response
+from ..client import Client, ClientStats
+from ..options import ClientSettings, RequestArguments, Strategy
+from ._calls import AsyncCall
+from .stream import AsyncStream
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class AsyncClient:
+    """A `Client` whose requests are awaited: the same settings, arguments, responses and errors.
+
+    It may be used from any event loop that has `add_reader()`, and from several. Cancelling a task cancels its call.
+    `on_event`, hooks, a `CustomRetryStrategy`, sources and sinks are called on threads of the library; asynchronous
+    iterators, an `AsyncCustomRetryStrategy` and the provider of a `TokenSource` of this module on the loop.
+
+    >>> from boxretry.testing import ScriptedServer
+    >>> async def main(url: str) -> list[int]:
+    ...     async with AsyncClient(deadline=60) as client:
+    ...         return [response.status for response in await asyncio.gather(*(client.get(url) for _ in range(3)))]
+    >>> with ScriptedServer([204]) as server:
+    ...     asyncio.run(main(server.url))
+    [204, 204, 204]
+    """
+
+    def __init__(self, strategy: Strategy | None = None, **settings: Unpack[ClientSettings]) -> None:
+        """The settings are those of `Client`; the strategy may be an `AsyncCustomRetryStrategy` too."""
+        self._client = Client(strategy, **settings)  # pyright: ignore[reportArgumentType]
+
+    def derived(self, strategy: Strategy | None = None, **settings: Unpack[ClientSettings]) -> AsyncClient:
+        """A client that shares this one's connections, as `Client.derived()`."""
+        made = AsyncClient.__new__(AsyncClient)
+        made._client = self._client.derived(strategy, **settings)
+        return made
+
+    @shows_arguments
+    async def request(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
+        """Sends a request, retries it as the strategy says, and answers with the response, whatever its status.
+
+        The arguments, and what is raised, are those of `Client.request()`. `data` may also be an asynchronous iterator,
+        which can be sent only once (R3); what can be iterated over asynchronously again and again; or a function that
+        makes such an iterator for each attempt, which is closed after it. It runs in a task on the loop, and is not
+        asked for more than about 1 MiB ahead of the transfer. What it raises ends the call: SourceError, with it as its
+        cause.
+
+        Cancelling the task cancels the call at once, and what runs for it on the loop. Here nothing may give `PAUSE`:
+        there is no `Call` to be resumed.
+
+        Raises RuntimeError if the event loop has no `add_reader()`.
+        """
+        return await AsyncCall(self._client, method, url, cast("dict[str, Any]", arguments)).response()
+
+    @shows_arguments
+    def stream(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> AsyncStream:
+        """Sends a request whose response is read while it comes: `async with client.stream("GET", url) as stream:`.
+
+        The arguments are those of `request()`, but for `to_file` and `sink`.
+        """
+        return AsyncStream(self._client, method, url, arguments)
+
+    @shows_arguments
+    async def get(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
+        """A GET; the arguments are those of `request()`, here and in the next six."""
+        return await self.request("GET", url, **arguments)
+
+    @shows_arguments
+    async def post(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
+        """A POST."""
+        return await self.request("POST", url, **arguments)
+
+    @shows_arguments
+    async def put(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
+        """A PUT."""
+        return await self.request("PUT", url, **arguments)
+
+    @shows_arguments
+    async def patch(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
+        """A PATCH."""
+        return await self.request("PATCH", url, **arguments)
+
+    @shows_arguments
+    async def delete(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
+        """A DELETE."""
+        return await self.request("DELETE", url, **arguments)
+
+    @shows_arguments
+    async def head(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
+        """A HEAD."""
+        return await self.request("HEAD", url, **arguments)
+
+    @shows_arguments
+    async def options(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
+        """An OPTIONS."""
+        return await self.request("OPTIONS", url, **arguments)
+
+    def stats(self) -> ClientStats:
+        """What the client has done so far. Raises ForkedError, ClosedError."""
+        return self._client.stats()
+
+    async def aclose(self, timeout: Real | None = None) -> None:
+        """Cancels all calls, refuses new ones (ClosedError), and waits until every call has had its end.
+
+        timeout: seconds, 0 or more; None: for ever. May be called again.
+
+        Raises WaitTimeoutError; the client is closed all the same.
+        """
+        await asyncio.to_thread(self._client.close, timeout)
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.aclose()

@@ -1,0 +1,148 @@
+"""The functions that the library calls while bodies move, and before it sends.
+
+They run on whatever thread drives the calls. The library gets no reference to anything: as context it has the token
+of the call, by which it is found here as long as anybody waits for it. When a call is forgotten, nothing is answered,
+which is a failure to the library. What is raised is kept for whoever waits.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import memmove, string_at
+from typing import Any
+
+from .._c import _abi
+from ..enums import PAUSE, WriteAnswer
+from .attempt_request import AttemptRequest
+from .event import find_listener
+from .progress import progress_from_struct
+from .response_head import head_from_struct
+from .watched import Watched, find_watched
+
+
+def _read(context: int, call: int, buffer: int, capacity: int, count_out: Any) -> None:
+    watched = find_watched(context)
+    if watched is None or watched.source is None:
+        return
+    try:
+        piece = watched.source.read(capacity)
+        if piece is PAUSE:
+            count_out[0] = _abi.READ_PAUSE
+            return
+        assert isinstance(piece, bytes)
+        if len(piece) > capacity:
+            raise ValueError(f"read({capacity}) of the file returned {len(piece)} bytes")
+        memmove(buffer, piece, len(piece))
+        count_out[0] = len(piece)
+    except BaseException as exception:
+        watched.failed(exception)
+
+
+def _rewind(context: int, done_out: Any) -> None:
+    watched = find_watched(context)
+    if watched is None or watched.source is None:
+        return
+    try:
+        watched.source.rewind()
+        done_out[0] = 1
+    except BaseException as exception:
+        watched.failed(exception)
+
+
+def _write(context: int, call: int, data: int, length: int, answer_out: Any) -> None:
+    watched = find_watched(context)
+    if watched is None or watched.sink is None:
+        return
+    try:
+        is_pause = watched.sink.write(string_at(data, length)) is PAUSE
+        answer_out[0] = WriteAnswer.PAUSE if is_pause else WriteAnswer.TAKEN
+    except BaseException as exception:
+        watched.failed(exception)
+
+
+def _restart(context: int, done_out: Any) -> None:
+    watched = find_watched(context)
+    if watched is None or watched.sink is None:
+        return
+    try:
+        watched.sink.restart()  # type: ignore[attr-defined]  # It is only told to the library if it has it.
+        done_out[0] = 1
+    except BaseException as exception:
+        watched.failed(exception)
+
+
+def _begin(context: int, call: int, head: Any, done_out: Any) -> None:
+    watched = find_watched(context)
+    if watched is None or watched.sink is None:
+        return
+    try:
+        watched.sink.begin(head_from_struct(head.contents))  # type: ignore[attr-defined]  # As with `restart()`.
+        done_out[0] = 1
+    except BaseException as exception:
+        watched.failed(exception)
+
+
+def _on_progress(context: int, progress: Any) -> None:
+    watched = find_watched(context)
+    if watched is None or watched.on_progress is None:
+        return
+    try:
+        watched.on_progress(progress_from_struct(progress.contents))
+    except BaseException as exception:
+        watched.on_progress = None
+        watched.keep(exception)
+
+
+def _before_attempt_of_client(context: int, sending: int) -> None:
+    listener = find_listener(context)
+    watched = find_watched(_abi.boxretry_sending_user_pointer(sending))
+    _before_attempt(watched, None if listener is None else listener.callback, sending)
+
+
+def _before_attempt_of_request(context: int, sending: int) -> None:
+    watched = find_watched(context)
+    _before_attempt(watched, None if watched is None else watched.before_attempt, sending)
+
+
+def _before_attempt(watched: Watched | None, hook: Any, sending: int) -> None:
+    if watched is None or hook is None:
+        return _abi.boxretry_sending_fail(sending)  # type: ignore[no-any-return]
+    request = AttemptRequest(sending, watched.request.user_data)
+    try:
+        hook(request)
+    except BaseException as exception:
+        _abi.boxretry_sending_fail(sending)
+        watched.failed(exception)
+    finally:
+        request._close()
+
+
+def _on_complete(context: int, call: int) -> None:
+    watched = find_watched(context)
+    if watched is not None and watched.on_complete is not None:
+        watched.on_complete()
+
+
+read_callback = _abi.ReadCallback(_read)
+rewind_callback = _abi.RestartCallback(_rewind)
+write_callback = _abi.WriteCallback(_write)
+restart_callback = _abi.RestartCallback(_restart)
+begin_callback = _abi.BeginCallback(_begin)
+progress_callback = _abi.ProgressCallback(_on_progress)
+before_attempt_of_client = _abi.BeforeAttemptCallback(_before_attempt_of_client)
+before_attempt_of_request = _abi.BeforeAttemptCallback(_before_attempt_of_request)
+complete_callback = _abi.CompleteCallback(_on_complete)
+
+# Never freed, as in `custom`: a daemon thread may be on its way to them when the interpreter ends.
+for _callback in (
+    read_callback,
+    rewind_callback,
+    write_callback,
+    restart_callback,
+    begin_callback,
+    progress_callback,
+    before_attempt_of_client,
+    before_attempt_of_request,
+    complete_callback,
+):
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(_callback))

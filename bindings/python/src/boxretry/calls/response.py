@@ -1,0 +1,357 @@
+"""What a call has come to."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator, Mapping
+from ctypes import PYFUNCTYPE, c_size_t, c_ssize_t, c_void_p, py_object, pythonapi
+from typing import Any
+
+from .._c import _abi
+from .._c.arguments import Text, decoded
+from .._c.handle import Handle
+from ..attempt import Attempt, Reconnect, Redirect, attempts_of_call, reconnects_of_call, redirects_of_call
+from ..enums import Error, Reason
+from ..errors import CLASSES, AnyError, BoxRetryError, ForkedError, HTTPStatusError, NetworkError, check, exception_of
+from ._token_calls import Provider
+from .log import is_given_up, log_giving_up, logger, without_secrets
+from .watched import Watched, find_watched, new_token
+
+#: What `Response.error_detail()` knows.
+_DETAILS = ("code", "message", "request_id", "help_url", "retry_after")
+
+#: As ctypes.string_at(), whose lengths are no longer than those of an int in old versions.
+_bytes_at = PYFUNCTYPE(py_object, c_void_p, c_ssize_t)(("PyBytes_FromStringAndSize", pythonapi))
+
+
+class ResponseHeaders(Mapping[str, str]):
+    """The header lines of a response. Names are looked up in any case.
+
+    Of several lines with one name, `headers[name]` is the first. What is no UTF-8 is escaped as os.fsdecode() does it.
+    """
+
+    def __init__(self, pairs: list[tuple[str, str]]) -> None:
+        #: All lines, as the server sent them, in order.
+        self.pairs = pairs
+        self._lines: dict[str, list[tuple[str, str]]] = {}
+        for name, value in pairs:
+            self._lines.setdefault(name.lower(), []).append((name, value))
+
+    def get_all(self, name: str) -> list[str]:
+        """The values of all lines with this name."""
+        return [value for _, value in self._lines.get(name.lower(), ())]
+
+    def __getitem__(self, name: str) -> str:
+        return self._lines[name.lower()][0][1]
+
+    def __iter__(self) -> Iterator[str]:
+        return (lines[0][0] for lines in self._lines.values())
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __repr__(self) -> str:
+        return f"ResponseHeaders({self.pairs!r})"
+
+
+class Response:
+    """The response of a call, whatever its status. Its parts are fetched from the library when they are asked for.
+
+    In a child of os.fork(), what was not asked for before raises ForkedError. Copies and pickles have all parts.
+    """
+
+    #: 100 to 999.
+    status: int
+
+    # What is not known yet stands here, once for all responses.
+    _content: bytes | None = None
+    _headers: ResponseHeaders | None = None
+    _attempts: list[Attempt] | None = None
+    _url: str | None = None
+    _reason_phrase: str | None = None
+    _content_is_cut_off: bool | None = None
+    _sink_length: int | None = None
+    _redirects: list[Redirect] | None = None
+    _reconnects: list[Reconnect] | None = None
+    _token_cause: BaseException | None = None
+    _details: dict[str, str | None] | None = None
+
+    def __init__(self, handle: Handle, method: str, token_cause: BaseException | None = None) -> None:
+        self._handle: Handle | None = handle
+        self._method = method
+        self.status = _abi.boxretry_response_status(handle.cell)
+        if token_cause is not None:
+            self._token_cause = token_cause
+
+    @property
+    def ok(self) -> bool:
+        """The status is that of a success or a redirect (B10).
+
+        Not so a redirect that was not followed, since the body of the request cannot be sent again (R3).
+        """
+        if not 200 <= self.status < 400:
+            return False
+        return self.status < 300 or self.attempts[-1].reason is not Reason.NOT_REPLAYABLE
+
+    @property
+    def content(self) -> bytes:
+        """The body."""
+        if self._content is None:
+            assert self._handle is not None  # A copy has all its parts, here and below.
+            length = c_size_t()
+            pointer = _abi.boxretry_response_body(self._handle.pointer, length)
+            if not length.value:
+                self._pointer()
+            content: bytes = _bytes_at(pointer, length.value)
+            self._content = content
+        return self._content
+
+    @property
+    def text(self) -> str:
+        """The body as text, in the charset of its Content-Type, else in UTF-8. What is no text becomes U+FFFD."""
+        from email.message import Message  # Takes long to load, and who reads bytes does without.
+
+        message = Message()
+        message["Content-Type"] = self.headers.get("Content-Type", "")
+        try:
+            return self.content.decode(message.get_content_charset() or "utf-8", "replace")
+        except LookupError:  # A charset that nobody knows.
+            return self.content.decode("utf-8", "replace")
+
+    def json(self) -> Any:
+        """The body, read as JSON. Raises ValueError if it is none."""
+        import json
+
+        return json.loads(self.content)
+
+    @property
+    def content_is_cut_off(self) -> bool:
+        """There was more than `error_body_limit` (B15)."""
+        if self._content_is_cut_off is None:
+            self._content_is_cut_off = bool(_abi.boxretry_response_body_is_cut_off(self._pointer()))
+        return self._content_is_cut_off
+
+    @property
+    def headers(self) -> ResponseHeaders:
+        """The header lines of the final response."""
+        if self._headers is None:
+            pointer, pairs, line = self._pointer(), [], _abi.Header()
+            for index in range(_abi.boxretry_response_header_count(pointer)):
+                check(_abi.boxretry_response_header_at(pointer, index, line))
+                pairs.append((decoded(line.name), decoded(line.value)))
+            self._headers = ResponseHeaders(pairs)
+        return self._headers
+
+    @property
+    def reason_phrase(self) -> str:
+        """The reason phrase of the status line, such as "Not Found"; "" if there is none, as in HTTP/2."""
+        if self._reason_phrase is None:
+            self._reason_phrase = decoded(_abi.boxretry_response_reason_phrase(self._pointer()))
+        return self._reason_phrase
+
+    @property
+    def url(self) -> str:
+        """The URL that was fetched: the last one, if there were redirects."""
+        if self._url is None:
+            self._url = decoded(_abi.boxretry_response_url(self._pointer()))
+        return self._url
+
+    @property
+    def sink_length(self) -> int:
+        """How many bytes of the body the file or the sink has taken. 0 without one."""
+        if self._sink_length is None:
+            length: int = _abi.boxretry_response_sink_length(self._pointer())
+            self._sink_length = length
+        return self._sink_length
+
+    @property
+    def redirects(self) -> list[Redirect]:
+        """The redirects that were followed, of all attempts, in order."""
+        if self._redirects is None:
+            self._redirects = redirects_of_call(self._pointer())
+        return self._redirects
+
+    @property
+    def reconnects(self) -> list[Reconnect]:
+        """The requests that were sent again on a new connection, of all attempts, in order (B13)."""
+        if self._reconnects is None:
+            self._reconnects = reconnects_of_call(self._pointer())
+        return self._reconnects
+
+    @property
+    def attempts(self) -> list[Attempt]:
+        """Every attempt of the call, in order; the last one led to this response."""
+        if self._attempts is None:
+            self._attempts = attempts_of_call(self._pointer())
+        return self._attempts
+
+    @property
+    def token_error(self) -> AnyError | None:
+        """Why there was no access token for a replay, so that the original 401 is the response (R4). None: otherwise.
+
+        What a token provider in Python raised is its cause.
+        """
+        if self._handle is None:  # A copy.
+            return None
+        error: int = _abi.boxretry_response_token_error(self._pointer())
+        if not error:
+            return None
+        exception = exception_of(Error(error), decoded(_abi.boxretry_last_error_detail()))
+        exception.__cause__ = self._token_cause
+        return exception
+
+    def error_detail(self, name: str) -> str | None:
+        """A detail of an error response (status 400 or above), from its JSON body or its headers; None: not given.
+
+        name: "code", "message", "request_id", "help_url" or "retry_after" (the header as the server sent it).
+        """
+        if self._details is None:
+            pointer = self._pointer()
+            found = {each: _abi.boxretry_response_error_detail(pointer, each.encode()) for each in _DETAILS}
+            self._details = {each: None if value is None else decoded(value) for each, value in found.items()}
+        return self._details.get(name)
+
+    def raise_for_status(self) -> Response:
+        """This response. Raises HTTPStatusError, which has it and its error details, unless it is `ok`."""
+        if self.ok:
+            return self
+        about = f"{self._method} {without_secrets(self.url)}"
+        error = HTTPStatusError(f"status {self.status} ({about}; after {_counted(len(self.attempts))})")
+        error.attempts, error.response = self.attempts, self
+        raise error
+
+    def _pointer(self) -> int:
+        assert self._handle is not None  # A copy has all its parts.
+        # A function that does not answer with an error answers with nothing where it may not look.
+        if _abi.boxretry_response_error(self._handle.pointer) == Error.INVALID_ARGUMENT:
+            raise ForkedError("Response: was made before os.fork(), in the parent process")
+        return self._handle.pointer
+
+    def __repr__(self) -> str:
+        return f"<Response {self.status}>"
+
+    def __reduce__(self) -> Any:
+        """All parts, without the handle. Raises ForkedError."""
+        return _response_of_parts, (
+            self.status,
+            self.content,
+            self.headers.pairs,
+            self.attempts,
+            self.url,
+            self.content_is_cut_off,
+            self.sink_length,
+            self.redirects,
+            self._method,
+            self.reason_phrase,
+            self.reconnects,
+            {name: self.error_detail(name) for name in _DETAILS},
+        )
+
+
+def _response_of_parts(
+    status: int,
+    content: bytes,
+    pairs: list[tuple[str, str]],
+    attempts: list[Attempt],
+    url: str,
+    is_cut_off: bool,
+    sink_length: int,
+    redirects: list[Redirect],
+    method: str,
+    reason_phrase: str,
+    reconnects: list[Reconnect],
+    details: dict[str, str | None],
+) -> Response:
+    response = Response.__new__(Response)
+    response._handle = None
+    response.status, response._content = status, content
+    response._headers, response._attempts = ResponseHeaders(pairs), attempts
+    response._url, response._content_is_cut_off = url, is_cut_off
+    response._sink_length, response._redirects, response._method = sink_length, redirects, method
+    response._reason_phrase, response._details = reason_phrase, details
+    response._reconnects = reconnects
+    return response
+
+
+def raise_from_callbacks(watched: Watched | None, handle: Handle, method: Text) -> None:
+    """Raises what a callback of the call has raised, once, with the call's `attempts` and its last `response` (B9)."""
+    exception = None if watched is None else watched.take_exception()
+    if exception is None:
+        return
+    try:
+        with contextlib.suppress(AttributeError, TypeError):  # Not every exception takes attributes.
+            exception.attempts = attempts_of_call(handle.pointer)  # type: ignore[attr-defined]
+            has_response = bool(_abi.boxretry_response_status(handle.pointer))
+            name = method if isinstance(method, str) else decoded(method)
+            exception.response = Response(handle, name) if has_response else None  # type: ignore[attr-defined]
+        raise exception
+    finally:
+        del exception  # Its traceback refers to this frame.
+
+
+def response_of_call(handle: Handle, method: Text, provider: Provider | None, *, is_first: bool = True) -> Response:
+    """The response in a boxretry_response. Raises what the call has ended with, if that is no response.
+
+    `provider`: of the call's access tokens. What it has raised is why there was none. `is_first`: nobody has asked
+    before.
+    """
+    name = method if isinstance(method, str) else decoded(method)
+    error: int = _abi.boxretry_response_error(handle.cell)
+    if error:
+        detail = decoded(_abi.boxretry_last_error_detail())
+        if is_first and is_given_up(0, error):
+            _log_end(handle, name, Error(error).name.lower())
+        watched = find_watched(_abi.boxretry_response_user_pointer(handle.pointer))
+        cause = None if watched is None else watched.take_cause()
+        if cause is None and provider is not None and _is_of_provider(handle):
+            cause = provider.exception
+        try:
+            raise _exception_of_call(handle, name, Error(error), detail) from cause
+        finally:
+            del cause  # Its traceback refers to this frame.
+    if provider is not None and _abi.boxretry_response_token_error(handle.cell):
+        return Response(handle, name, provider.exception)
+    response = Response(handle, name)
+    if is_first and is_given_up(response.status, 0):
+        _log_end(handle, name, f"status {response.status}")
+    return response
+
+
+def _log_end(handle: Handle, method: str, result: str) -> None:
+    if logger.isEnabledFor(logging.WARNING):
+        call_id = _abi.boxretry_response_user_pointer(handle.pointer) or new_token()
+        url = decoded(_abi.boxretry_response_url(handle.pointer))
+        log_giving_up(call_id, method, url, _abi.boxretry_response_attempt_count(handle.pointer), result)
+
+
+def _is_of_provider(handle: Handle) -> bool:
+    """What a token provider has raised is why the call has no token."""
+    error: int = _abi.boxretry_response_token_error(handle.cell)
+    return error in (Error.CLIENT_TOKEN_PROVIDER_FAILED, Error.CANCELLED)
+
+
+def _exception_of_call(handle: Handle, method: str, error: Error, detail: str) -> AnyError:
+    """`detail`: the library's, of the error; "" if it has none."""
+    attempts = attempts_of_call(handle.pointer)
+    url = without_secrets(decoded(_abi.boxretry_response_url(handle.pointer)))
+    about = f"{method} {url}; after {_counted(len(attempts))}"
+    # Of anything but a network exception, libcurl knows only that its callback has stopped it.
+    if issubclass(CLASSES.get(error, BoxRetryError), NetworkError) and attempts and attempts[-1].curl_text:
+        about += f"; libcurl: {attempts[-1].curl_text}"
+    text = error.text
+    if _abi.boxretry_response_token_error(handle.pointer):
+        text = detail or text  # Which has the error in it.
+    elif detail:
+        text += f": {detail}"
+    exception = exception_of(error, f"{text} ({about})")
+    exception.attempts = attempts
+    if _abi.boxretry_response_status(handle.pointer):
+        exception.response = Response(handle, method)
+    exception.redirects = redirects_of_call(handle.pointer)
+    exception.reconnects = reconnects_of_call(handle.pointer)
+    return exception
+
+
+def _counted(attempts: int) -> str:
+    return f"{attempts} attempt{'' if attempts == 1 else 's'}"

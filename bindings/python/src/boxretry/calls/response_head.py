@@ -1,0 +1,68 @@
+"""What is known of a response before its body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .._c.arguments import decoded
+from .response import ResponseHeaders
+
+
+@dataclass(frozen=True)
+class ResponseHead:
+    """The head of a response whose body is about to be delivered."""
+
+    #: 200 to 299, for a sink.
+    status: int
+    #: 10, 11, 20.
+    http_version: int
+    #: The URL that was fetched: the last one, if there were redirects.
+    url: str
+    headers: ResponseHeaders
+    #: The reason phrase of the status line; "" if there is none, as in HTTP/2.
+    reason_phrase: str = ""
+
+
+class HasHead:
+    """What the streams tell of a response from the beginning."""
+
+    def _head(self) -> ResponseHead:
+        raise NotImplementedError
+
+    @property
+    def status(self) -> int:
+        """100 to 999. Does not wait, as all up to `http_version`."""
+        return self._head().status
+
+    @property
+    def headers(self) -> ResponseHeaders:
+        """The header lines."""
+        return self._head().headers
+
+    @property
+    def url(self) -> str:
+        """The URL that was fetched: the last one, if there were redirects."""
+        return self._head().url
+
+    @property
+    def reason_phrase(self) -> str:
+        """The reason phrase of the status line; "" if there is none, as in HTTP/2."""
+        return self._head().reason_phrase
+
+    @property
+    def http_version(self) -> int:
+        """10, 11, 20."""
+        return self._head().http_version
+
+
+def head_from_struct(struct: Any) -> ResponseHead:
+    """What a sink is told."""
+    lines = struct.headers[: struct.header_count] if struct.header_count else []
+    return ResponseHead(
+        status=struct.status,
+        http_version=struct.http_version,
+        url=decoded(struct.url),
+        headers=ResponseHeaders([(decoded(line.name), decoded(line.value)) for line in lines]),
+        reason_phrase=decoded(struct.reason_phrase),
+    )

@@ -1,0 +1,87 @@
+"""Calls of a client that Python code has to do with while they run: a custom strategy, `on_event`, sources, sinks, …"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Callable
+
+from ..outcome import Request
+
+if TYPE_CHECKING:
+    from .._bodies.sinks import Sink
+    from .._bodies.sources import Source
+
+
+class Watched:
+    """What such a call has to remember. Whoever waits for the call keeps it."""
+
+    __slots__ = (
+        "__weakref__",
+        "before_attempt",
+        "cause",
+        "exception",
+        "on_complete",
+        "on_progress",
+        "request",
+        "sink",
+        "source",
+        "token",
+    )
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        #: What a callback has raised; it is raised again where the call was made.
+        self.exception: BaseException | None = None
+        #: What a source, a sink or a hook has raised: the cause of what the call ends with.
+        self.cause: BaseException | None = None
+        self.source: Source | None = None
+        self.sink: Sink | None = None
+        self.on_progress: Callable[[Any], object] | None = None
+        self.before_attempt: Callable[[Any], object] | None = None
+        self.on_complete: Callable[[], object] | None = None
+        #: Stands for this call in the library. No id(): a callback may come when the call is long forgotten.
+        self.token = new_token()
+        _watched[self.token] = self
+
+    def keep(self, exception: BaseException) -> None:
+        """A callback that cannot fail has raised: that is told when the call has ended."""
+        if self.exception is None:
+            self.exception = exception
+
+    def failed(self, exception: BaseException) -> None:
+        """A callback has raised, and so ends the call. What is no Exception, as SystemExit, comes out as it is."""
+        if isinstance(exception, Exception):
+            self.cause = exception
+        else:
+            self.keep(exception)
+
+    def take_cause(self) -> BaseException | None:
+        """The exception that ended the call, once: it refers to frames that refer to this."""
+        cause, self.cause = self.cause, None
+        return cause
+
+    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """Runs a coroutine to its end, for a callback that is one."""
+        coroutine.close()
+        raise TypeError("a strategy with coroutines needs a boxretry.aio.AsyncClient")
+
+    def take_exception(self) -> BaseException | None:
+        """What a callback raised, once; then None."""
+        exception, self.exception = self.exception, None
+        return exception
+
+
+_tokens = itertools.count(1)
+_watched: weakref.WeakValueDictionary[int, Watched] = weakref.WeakValueDictionary()
+
+
+def new_token() -> int:
+    """A number that no other call has."""
+    return next(_tokens)
+
+
+def find_watched(token: int | None) -> Watched | None:
+    """The call that the token stands for, unless everybody has forgotten it."""
+    return None if token is None else _watched.get(token)

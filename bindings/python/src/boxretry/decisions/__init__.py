@@ -1,0 +1,1 @@
+"""Whether to retry, and when: strategies, retry loops, budgets, delays."""

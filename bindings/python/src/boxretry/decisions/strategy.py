@@ -1,0 +1,135 @@
+"""Box's retry strategy: the decision about one outcome, without any I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from ctypes import byref, c_double
+from typing import Any, SupportsIndex
+
+from .._c import _abi
+from .._c.arguments import Real, integer, new, real, text
+from .._c.handle import HandleOwner, new_handle
+from ..enums import OverCap
+from ..errors import InvalidArgumentError, check
+from ..outcome import Outcome, OutcomeStruct
+from .decision import Decision, decision_from_struct
+
+_OVER_CAP = {"clamp": OverCap.CLAMP, "stop": OverCap.STOP}
+
+
+class RetryStrategy(HandleOwner):
+    """Box's retry strategy (B1). It never changes, and any number of threads may use one at once.
+
+    >>> strategy = RetryStrategy(max_attempts=3)
+    >>> decision = strategy.should_retry(Outcome(503, headers={"Retry-After": "7"}), attempt_number=1)
+    >>> decision.retry, decision.delay
+    (True, 7.0)
+    >>> strategy.should_retry(Outcome(503), attempt_number=3).reason.text
+    'max_attempts is reached'
+    """
+
+    def __init__(
+        self,
+        max_attempts: SupportsIndex = 5,
+        retry_base_interval: Real = 1.0,
+        retry_randomization_factor: Real = 0.5,
+        max_retries_on_exception: SupportsIndex = 2,
+        *,
+        backoff_cap: Real = 0.0,
+        retry_after_cap: Real = 0.0,
+        retry_after_over_cap: str = "clamp",
+        retry_unsafe_methods: bool = True,
+        delay_headers: Mapping[str, Real] | None = None,
+        retry_after_jitter: Real = 0.0,
+    ) -> None:
+        """The documented defaults, and what goes beyond the source (B11, B12, C2), which is off.
+
+        max_attempts: 0 to 1000000: attempts that end in a response.
+        retry_base_interval: seconds, 0 or more, finite.
+        retry_randomization_factor: 0 to 1: a backoff is multiplied by 1 - factor to 1 + factor.
+        max_retries_on_exception: 0 to 1000000: retries after network exceptions.
+        backoff_cap: seconds; no backoff is longer, jitter included. 0: no cap.
+        retry_after_cap: seconds; how long a Retry-After is honoured, jitter included. 0: no cap.
+        retry_after_over_cap: what is done with a longer one: "clamp" waits for the cap, "stop" does not retry.
+        retry_unsafe_methods: False: a POST, a PATCH or a request marked unsafe is retried only if the server cannot
+            have acted on it; this needs the outcome's `request`.
+        delay_headers: further response headers that count as Retry-After, each with the seconds that a value of 1
+            stands for: `{"retry-after-ms": 0.001}`. At most 16. The first that is usable wins, over Retry-After too.
+
+        retry_after_jitter: 0 to 1: a Retry-After is multiplied by 1 to 1 + this, so that clients which were all given
+            the same number of seconds do not all come back in the same moment.
+
+        Raises InvalidArgumentError.
+        """
+        #: What a copy is made with.
+        self._settings = {
+            "max_attempts": max_attempts,
+            "retry_base_interval": retry_base_interval,
+            "retry_randomization_factor": retry_randomization_factor,
+            "max_retries_on_exception": max_retries_on_exception,
+            "backoff_cap": backoff_cap,
+            "retry_after_cap": retry_after_cap,
+            "retry_after_over_cap": retry_after_over_cap,
+            "retry_unsafe_methods": retry_unsafe_methods,
+            "delay_headers": delay_headers and dict(delay_headers),
+            "retry_after_jitter": retry_after_jitter,
+        }
+        options = new(_abi.RetryOptions, _abi.boxretry_retry_options_init)
+        options.max_attempts = integer(max_attempts, "max_attempts")
+        options.retry_base_interval = real(retry_base_interval, "retry_base_interval")
+        options.retry_randomization_factor = real(retry_randomization_factor, "retry_randomization_factor")
+        options.max_retries_on_exception = integer(max_retries_on_exception, "max_retries_on_exception")
+        options.backoff_cap = real(backoff_cap, "backoff_cap")
+        options.retry_after_cap = real(retry_after_cap, "retry_after_cap")
+        if retry_after_over_cap not in _OVER_CAP:
+            raise InvalidArgumentError('retry_after_over_cap: must be "clamp" or "stop"')
+        options.retry_after_over_cap = _OVER_CAP[retry_after_over_cap]
+        options.retry_unsafe_methods = 1 if retry_unsafe_methods else 0
+        units = [
+            _abi.DelayHeader(text(name, "delay_headers"), real(unit, "delay_headers"))
+            for name, unit in (delay_headers or {}).items()
+        ]
+        options.delay_headers = (_abi.DelayHeader * len(units))(*units)
+        options.delay_header_count = len(units)
+        options.retry_after_jitter = real(retry_after_jitter, "retry_after_jitter")
+        self._handle = new_handle(_abi.boxretry_strategy_new, byref(options), free=_abi.boxretry_strategy_free)
+
+    def __reduce__(self) -> Any:
+        """Copies and pickles are strategies with the same settings. They may be made in a child of os.fork() too."""
+        return _make, (type(self), self._settings)
+
+    def should_retry(self, outcome: Outcome, attempt_number: SupportsIndex) -> Decision:
+        """Whether the outcome is retried (B3), and after what delay.
+
+        attempt_number: for a network exception the number of the exception, else that of the attempt, from 1; 0 is
+            accepted. The bound over both kinds (B5), a deadline and a ceiling are the retry loop's.
+
+        Raises InvalidArgumentError, ForkedError, ClosedError.
+        """
+        handle = self._open_handle()
+        told = OutcomeStruct()
+        told.fill(outcome)
+        decision = new(_abi.Decision, _abi.boxretry_decision_init)
+        number = integer(attempt_number, "attempt_number")
+        check(_abi.boxretry_strategy_should_retry(handle.pointer, byref(told.struct), number, byref(decision)))
+        return decision_from_struct(decision)
+
+    def retry_after(self, outcome: Outcome, attempt_number: SupportsIndex) -> float:
+        """The delay before a retry of this outcome, in seconds, whether or not it would be retried.
+
+        It is that of Retry-After (B7), else the backoff (B6). Caps apply; a Retry-After above a cap that stops is
+        given as it is. `attempt_number` as in `should_retry()`.
+
+        Raises InvalidArgumentError, ForkedError, ClosedError.
+        """
+        handle = self._open_handle()
+        told = OutcomeStruct()
+        told.fill(outcome)
+        delay = c_double()
+        number = integer(attempt_number, "attempt_number")
+        check(_abi.boxretry_strategy_retry_after(handle.pointer, byref(told.struct), number, byref(delay)))
+        return delay.value
+
+
+def _make(strategy: type[RetryStrategy], settings: dict[str, Any]) -> RetryStrategy:
+    return strategy(**settings)
