@@ -14,9 +14,9 @@ such as (B3) or (T5) point into the project's docs/semantics.md, where each rule
 """
 
 from . import _moved
-from ._bodies.sinks import Sink
 from ._c import _abi
 from .attempt import Attempt, Reconnect, Redirect
+from .calls._protocols import Sink
 from .calls.attempt_request import AttemptRequest
 from .calls.call import Call, CancelSwitch
 from .calls.event import Event

@@ -8,7 +8,8 @@ from .calls import attempt_request, call, event, progress, response, response_he
 from .decisions import custom, decision, delays, loop, strategy
 from .tokens import endpoint, token
 
-_OLD_NAMES = {
+#: The old name, and the module that has it now.
+OLD_NAMES = {
     "attempt_request": attempt_request,
     "call": call,
     "custom": custom,
@@ -27,6 +28,6 @@ _OLD_NAMES = {
 
 def alias(package: str) -> None:
     """Makes the old names known to `import`, as os.path is known."""
-    for name, module in _OLD_NAMES.items():
+    for name, module in OLD_NAMES.items():
         sys.modules[f"{package}.{name}"] = module
         setattr(sys.modules[package], name, module)

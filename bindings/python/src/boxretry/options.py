@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Callable, SupportsIndex, TypedDict, Union
 
 from ._bodies.forms import Fields
-from ._bodies.sources import Path
-from ._c.arguments import Real, Text
+from ._c.arguments import Path, Real, Text
 from .decisions.custom import AsyncCustomRetryStrategy, CustomRetryStrategy
 from .decisions.strategy import RetryStrategy
 from .enums import HTTPVersion, Preset, Proxy, RetrySafety

@@ -8,10 +8,10 @@ from ctypes import c_char_p, c_void_p, cast
 from typing import Any, Union
 
 from .._c import _abi
-from .._c.arguments import Text, text
+from .._c.arguments import Path, Text, path_bytes, text
 from ..enums import SourceKind
 from ..outcome import HeaderArray
-from .sources import Path, SourceBody, as_bytes, path_bytes
+from .sources import SourceBody, as_bytes
 
 #: Names with a value, or with several ones, each; or pairs of a name and such. None is no value.
 Fields = Union[Mapping[str, Any], Iterable[tuple[str, Any]]]

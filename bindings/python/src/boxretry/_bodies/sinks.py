@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Protocol
+from typing import Any, Callable
 
 from .._c import _abi
-from .._c.arguments import new
+from .._c.arguments import Path, new, path_bytes
 from ..calls._callbacks import begin_callback, restart_callback, write_callback
+from ..calls._protocols import Sink
 from ..enums import SinkKind
-from .sources import Path, path_bytes
-
-
-class Sink(Protocol):
-    """Who gets the body of a response, piece by piece. What a method raises ends the call with SinkError.
-
-    It may also have `restart()`, which forgets what was written. Without it a delivery that broke off is not retried
-    (B15). And `begin(head)`, which gets the `ResponseHead` of each response whose body follows, also of an empty one:
-    before the first `write()`, and again after each `restart()`. The delivery then has begun with that.
-    """
-
-    def write(self, data: bytes, /) -> object:
-        """Takes all of it; or, if the answer is `PAUSE`, nothing: the same comes again after `Call.resume()`."""
 
 
 class FunctionSink:

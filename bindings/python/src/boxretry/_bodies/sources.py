@@ -8,34 +8,19 @@ import stat
 import tempfile
 from collections.abc import AsyncIterable, Iterable, Iterator
 from ctypes import c_char, c_char_p, c_void_p, cast, pointer
-from typing import Any, Callable, Protocol, SupportsIndex, Union
+from typing import Any, Callable, SupportsIndex, Union
 
 from .._c import _abi
-from .._c.arguments import INT64, integer, new, text
+from .._c.arguments import INT64, integer, new
 from ..calls._callbacks import read_callback, rewind_callback
+from ..calls._protocols import Source
 from ..enums import PAUSE, Pause, SourceKind
 from ..errors import InvalidArgumentError
 
 Chunk = Union[str, bytes, bytearray, memoryview]
-Path = Union[str, bytes, "os.PathLike[Any]"]
 
 #: From here on a body is lent to the library instead of copied. Below, keeping it costs more than the copy.
 _WORTH_LENDING = 65536
-
-
-class Source(Protocol):
-    """A body that the library asks for piece by piece. What a method raises ends the call with SourceError."""
-
-    #: Bytes; None: not known.
-    length: int | None
-    can_rewind: bool
-
-    def read(self, capacity: int) -> bytes | Pause:
-        """At most so many bytes; none: that was all."""
-        ...
-
-    def rewind(self) -> None:
-        """Goes back to the first byte."""
 
 
 class GivenSource:
@@ -250,12 +235,3 @@ def as_bytes(value: Any, name: str) -> bytes:
     if isinstance(value, (bytearray, memoryview)):
         return bytes(value)
     raise TypeError(f"{name}: must be str or bytes, not {type(value).__name__}")
-
-
-def path_bytes(path: Path, name: str) -> bytes:
-    """A path as C has it."""
-    try:
-        encoded = os.fsencode(path)
-    except TypeError:
-        raise TypeError(f"{name}: must be a path, not {type(path).__name__}") from None
-    return text(encoded, name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 from ctypes import Structure, byref, c_double, sizeof
 from enum import IntEnum
 from typing import Any, Callable, SupportsFloat, SupportsIndex, Union
@@ -20,6 +21,7 @@ UINT64 = range(2**64)
 
 Text = Union[str, bytes]
 Real = Union[SupportsFloat, SupportsIndex]
+Path = Union[str, bytes, "os.PathLike[Any]"]
 
 
 def integer(value: SupportsIndex, name: str, fits: range = INT32) -> int:
@@ -66,6 +68,15 @@ def text(value: Text, name: str) -> bytes:
     if b"\0" in encoded:
         raise InvalidArgumentError(f"{name}: has a NUL in it")
     return encoded
+
+
+def path_bytes(path: Path, name: str) -> bytes:
+    """A path as C has it."""
+    try:
+        encoded = os.fsencode(path)
+    except TypeError:
+        raise TypeError(f"{name}: must be a path, not {type(path).__name__}") from None
+    return text(encoded, name)
 
 
 def decoded(encoded: bytes) -> str:

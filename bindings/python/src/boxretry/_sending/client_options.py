@@ -7,9 +7,9 @@ from ctypes import c_char_p
 from typing import Any, Callable, SupportsIndex
 
 from .._bodies.forms import Fields, field_pairs
-from .._bodies.sources import Path, path_bytes
 from .._c import _abi
-from .._c.arguments import INT32, UINT64, Real, Text, member, new, real, text
+from .._c.arguments import INT32, UINT64, Path, Real, Text, member, new, path_bytes, real, text
+from .._connection import set_connection, switch
 from ..calls._callbacks import before_attempt_of_client
 from ..calls.attempt_request import AttemptRequest
 from ..calls.event import Event, Listener, on_event_callback
@@ -26,9 +26,7 @@ from .common_arguments import (
     positive,
     redirects,
     seconds_or_none_ms,
-    set_connection,
     strategy_handle,
-    switch,
     token_source_handle,
 )
 from .names import unknown_argument

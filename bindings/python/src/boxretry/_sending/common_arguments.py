@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from ctypes import pointer
 from typing import Any, SupportsIndex
 
-from .._bodies.sources import Path, path_bytes
 from .._c import _abi
-from .._c.arguments import INT32, Real, Text, integer, seconds_ms, text
-from .._c.certificates import default_ca_file
+from .._c.arguments import INT32, Real, integer, seconds_ms
 from .._c.handle import Handle
+from .._connection import switch
 from ..decisions.custom import AsyncCustomRetryStrategy, CustomRetryStrategy, custom_handle
 from ..decisions.strategy import RetryStrategy
-from ..enums import Proxy, Switch
+from ..enums import Switch
 from ..errors import InvalidArgumentError
 from ..options import Strategy
-from ..timeout import Timeout, timeouts_struct
 from ..tokens.token import AnyTokenSource
 
 #: What the header says of a client's `max_redirects`.
@@ -67,42 +64,6 @@ def called(callback: Any, name: str) -> Any:
     if not callable(callback):
         raise TypeError(f"{name}: must be callable, not {type(callback).__name__}")
     return callback
-
-
-def switch(value: bool | None, name: str) -> Switch:
-    """Yes, no, or what the client does."""
-    if value is None:
-        return Switch.DEFAULT
-    if not isinstance(value, bool):
-        raise TypeError(f"{name}: must be a bool, not {type(value).__name__}")
-    return Switch.ON if value else Switch.OFF
-
-
-def set_connection(
-    options: Any,
-    timeout: Timeout | None,
-    user_agent: Text | None,
-    ca_file: Text | None,
-    ca_path: Path | None,
-    tls_verify: bool | None,
-    proxy: Text | Proxy,
-) -> None:
-    """How connections are made, in a boxretry_client_options or a boxretry_token_endpoint_options."""
-    if timeout is not None:
-        options.timeouts = pointer(timeouts_struct(timeout))
-    if user_agent is not None:
-        options.user_agent = text(user_agent, "user_agent")
-    if ca_file is None and ca_path is None:
-        ca_file = default_ca_file()
-    if ca_file is not None:
-        options.ca_file = text(ca_file, "ca_file")
-    if ca_path is not None:
-        options.ca_path = path_bytes(ca_path, "ca_path")
-    options.tls_verify = switch(tls_verify, "tls_verify")
-    if isinstance(proxy, Proxy):
-        options.proxy_mode = proxy
-    else:
-        options.proxy_mode, options.proxy = Proxy.GIVEN, text(proxy, "proxy")
 
 
 def redirects(follow: bool | None, maximum: SupportsIndex | None) -> int:

@@ -8,12 +8,14 @@ from typing import Any, Callable, SupportsIndex
 
 from .._bodies.contents import NO_BODY, content_of
 from .._bodies.forms import Fields, with_params
-from .._bodies.sinks import Sink, file_sink_struct, sink_of, sink_struct
-from .._bodies.sources import Body, MemoryBody, Path
+from .._bodies.sinks import file_sink_struct, sink_of, sink_struct
+from .._bodies.sources import Body, MemoryBody
 from .._c import _abi
-from .._c.arguments import UINT64, Real, Text, member, new, text
+from .._c.arguments import UINT64, Path, Real, Text, member, new, text
 from .._c.handle import Handle
+from .._connection import switch
 from ..calls._callbacks import before_attempt_of_request, complete_callback, progress_callback
+from ..calls._protocols import Sink
 from ..calls.attempt_request import AttemptRequest
 from ..calls.call import CancelSwitch
 from ..calls.progress import Progress
@@ -31,7 +33,6 @@ from .common_arguments import (
     redirects,
     seconds_or_none_ms,
     strategy_handle,
-    switch,
     token_source_handle,
 )
 from .names import shows_arguments_of, unknown_argument

@@ -11,9 +11,10 @@ from typing import Any
 from .._c import _abi
 from .._c.arguments import Text, decoded
 from .._c.handle import Handle
-from ..attempt import Attempt, Reconnect, Redirect, attempts_of_call, reconnects_of_call, redirects_of_call
+from ..attempt import Attempt, Reconnect, Redirect
 from ..enums import Error, Reason
 from ..errors import CLASSES, AnyError, BoxRetryError, ForkedError, HTTPStatusError, NetworkError, check, exception_of
+from ._attempts import attempts_of_call, reconnects_of_call, redirects_of_call
 from ._token_calls import Provider
 from .log import is_given_up, log_giving_up, logger, without_secrets
 from .watched import Watched, find_watched, new_token

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable
 from ..outcome import Request
 
 if TYPE_CHECKING:
-    from .._bodies.sinks import Sink
-    from .._bodies.sources import Source
+    from ._protocols import Sink, Source
 
 
 class Watched:

@@ -7,10 +7,9 @@ import weakref
 from ctypes import byref
 from typing import Any, Callable
 
-from .._bodies.sources import Path
 from .._c import _abi
-from .._c.arguments import Real, Text, new, real, text
-from .._sending.common_arguments import set_connection
+from .._c.arguments import Path, Real, Text, new, real, text
+from .._connection import set_connection
 from ..calls.log import log_failure
 from ..clock import ManualClock
 from ..decisions.delays import TokenRetryPolicy

@@ -1,0 +1,47 @@
+"""How connections are made: the arguments that clients and token endpoints both take."""
+
+from __future__ import annotations
+
+from ctypes import pointer
+from typing import Any
+
+from ._c.arguments import Path, Text, path_bytes, text
+from ._c.certificates import default_ca_file
+from .enums import Proxy, Switch
+from .timeout import Timeout, timeouts_struct
+
+
+def switch(value: bool | None, name: str) -> Switch:
+    """Yes, no, or what the client does."""
+    if value is None:
+        return Switch.DEFAULT
+    if not isinstance(value, bool):
+        raise TypeError(f"{name}: must be a bool, not {type(value).__name__}")
+    return Switch.ON if value else Switch.OFF
+
+
+def set_connection(
+    options: Any,
+    timeout: Timeout | None,
+    user_agent: Text | None,
+    ca_file: Text | None,
+    ca_path: Path | None,
+    tls_verify: bool | None,
+    proxy: Text | Proxy,
+) -> None:
+    """How connections are made, in a boxretry_client_options or a boxretry_token_endpoint_options."""
+    if timeout is not None:
+        options.timeouts = pointer(timeouts_struct(timeout))
+    if user_agent is not None:
+        options.user_agent = text(user_agent, "user_agent")
+    if ca_file is None and ca_path is None:
+        ca_file = default_ca_file()
+    if ca_file is not None:
+        options.ca_file = text(ca_file, "ca_file")
+    if ca_path is not None:
+        options.ca_path = path_bytes(ca_path, "ca_path")
+    options.tls_verify = switch(tls_verify, "tls_verify")
+    if isinstance(proxy, Proxy):
+        options.proxy_mode = proxy
+    else:
+        options.proxy_mode, options.proxy = Proxy.GIVEN, text(proxy, "proxy")
