@@ -98,7 +98,8 @@ public func boxretry_client_new_derived(
         let options = options == nil ? .defaults : try boxretry_client_options.read(options, "options")
         let out = try required(out, "out")
         if let field = options.firstSharedSetting {
-            throw .invalidArgument("options", field, "is what derived clients share with the one they are derived from")
+            throw .invalidArgument(
+                "options", field, "is shared with the client that this one derives from; it cannot be set here")
         }
         let parts = try from.parts(changedBy: options)
         guard let owner = from.engine.addOwner(from: from.owner) else { throw .closed("from") }
@@ -176,14 +177,16 @@ extension ClientHandle {
         guard allowsInsecureToken || engine.settings.keepsSecrets(copy.place) else {
             throw .invalidArgument(
                 "request", "url",
-                "is http to another machine or through a proxy, which allow_insecure_token alone lets through")
+                "would send the token over plain http; set allow_insecure_token to allow this")
         }
         return tokens
     }
 
     private func copy(of request: boxretry_request) throws(Failure) -> RequestCopy {
         let method: UnsafePointer<CChar> = request.method ?? StaticString("GET").cString
-        guard RequestChecks.isMethod(method) else { throw .invalidArgument("request", "method", "is no HTTP method") }
+        guard RequestChecks.isMethod(method) else {
+            throw .invalidArgument("request", "method", "is not an HTTP method")
+        }
         let (url, place) = try checkedURL(request.url, "request")
         let list = try HeaderList(reading: request.headers, request.header_count, "request")
         try list.check { shim_place("request", "headers", at: $0) }
@@ -227,7 +230,7 @@ extension ClientHandle {
         let isBorrowed = request.body_is_borrowed != 0
         if let source = request.body_source {
             guard request.body == nil else {
-                throw .invalidArgument("request", "body_source", "is given, and body, too")
+                throw .invalidArgument("request", "body_source", "and body are both set")
             }
             return .stream(try BodySource.checked(source, isBorrowed: isBorrowed, engine))
         }
@@ -269,7 +272,7 @@ final class IdempotencyHeader {
     static func checked(_ name: UnsafePointer<CChar>?) throws(Failure) -> IdempotencyHeader {
         let name = name ?? StaticString("Idempotency-Key").cString
         guard RequestChecks.isHeaderName(name), !RequestChecks.isReservedHeader(name) else {
-            throw .invalidArgument("options", "idempotency_key_header", "is no name of a header")
+            throw .invalidArgument("options", "idempotency_key_header", "is not a header name")
         }
         return IdempotencyHeader(try copied(name))
     }

@@ -145,7 +145,7 @@ extension CallSettings {
     private mutating func set(httpVersion number: Int32, _ argument: StaticString) throws(Failure) {
         guard number != Int32(BOXRETRY_HTTP_DEFAULT) else { return }
         guard let version = HTTPVersion(rawValue: number) else {
-            throw .invalidArgument(argument, "http_version", "is no BOXRETRY_HTTP_", is: Int64(number))
+            throw .invalidArgument(argument, "http_version", "is not a BOXRETRY_HTTP_ constant", is: Int64(number))
         }
         httpVersion = version
     }
@@ -160,7 +160,7 @@ func isOn(
     case BOXRETRY_SWITCH_DEFAULT: return byDefault
     case BOXRETRY_SWITCH_ON: return true
     case BOXRETRY_SWITCH_OFF: return false
-    default: throw .invalidArgument(argument, field, "is no BOXRETRY_SWITCH_", is: Int64(value))
+    default: throw .invalidArgument(argument, field, "is not a BOXRETRY_SWITCH_ constant", is: Int64(value))
     }
 }
 
@@ -194,7 +194,7 @@ extension BoxRetryOptions {
         case BOXRETRY_PRESET_JANUARY:
             maxAttempts = 0
             maxRetriesOnException = 0
-        default: throw .invalidArgument("options", "preset", "is no BOXRETRY_PRESET_", is: Int64(preset))
+        default: throw .invalidArgument("options", "preset", "is not a BOXRETRY_PRESET_ constant", is: Int64(preset))
         }
     }
 }
@@ -271,7 +271,7 @@ extension EngineSettings {
     private static func proxy(_ options: boxretry_client_options) throws(Failure) -> Text? {
         let isGiven = Int(options.proxy_mode) == BOXRETRY_PROXY_GIVEN
         guard isGiven || options.proxy == nil else {
-            throw .invalidArgument("options", "proxy", "is given, but proxy_mode is not BOXRETRY_PROXY_GIVEN")
+            throw .invalidArgument("options", "proxy", "is set, but proxy_mode is not BOXRETRY_PROXY_GIVEN")
         }
         switch Int(options.proxy_mode) {
         case BOXRETRY_PROXY_ENVIRONMENT: return nil
@@ -280,7 +280,9 @@ extension EngineSettings {
             guard let url = options.proxy else { throw .invalidArgument("options", "proxy", "is NULL") }
             try checkURL(url, "options", "proxy") { shim_url_check_proxy(url, &$0) }
             return try copied(url)
-        default: throw .invalidArgument("options", "proxy_mode", "is none", is: Int64(options.proxy_mode))
+        default:
+            throw .invalidArgument(
+                "options", "proxy_mode", "is not a BOXRETRY_PROXY_ constant", is: Int64(options.proxy_mode))
         }
     }
 
@@ -289,7 +291,7 @@ extension EngineSettings {
             options.secret_headers, options.secret_header_count, to: &secretHeaders,
             NameList(
                 field: "secret_headers", countField: "secret_header_count", maximum: 64, tooMany: "must be at most 64",
-                missing: "is NULL, but secret_header_count is not 0", wrong: "is no name of a header"))
+                missing: "is NULL, but secret_header_count is not 0", wrong: "is not a header name"))
     }
 
     private mutating func setReplayCodes(_ options: boxretry_client_options) throws(Failure) {
@@ -297,7 +299,7 @@ extension EngineSettings {
             options.replay_codes, options.replay_code_count, to: &replayCodes,
             NameList(
                 field: "replay_codes", countField: "replay_code_count", maximum: 16, tooMany: "must be at most 16",
-                missing: "is NULL, but replay_code_count is not 0", wrong: "is no token"))
+                missing: "is NULL, but replay_code_count is not 0", wrong: "is not a token"))
         if replayCodes.isEmpty, Int(options.preset) == BOXRETRY_PRESET_JANUARY {
             replayCodes.append(try copied(StaticString("token_expired").cString))
         }
@@ -311,7 +313,7 @@ extension EngineSettings {
         budget = try BudgetHandle.budget(behind: options.budget)
         guard capacity > 0 else { return }
         guard budget == nil else {
-            throw .invalidArgument("options", "budget", "is set, but budget_capacity is not 0: give one of them")
+            throw .invalidArgument("options", "budget", "and budget_capacity are both set")
         }
         budget = SharedRetryBudget(RetryBudget(capacity: capacity, ratio: ratio))
     }

@@ -46,7 +46,7 @@ public func boxretry_clock_advance(_ clock: OpaquePointer!, _ seconds: Double) -
         let clock = handle.clock
         try checkedSeconds(seconds)
         guard clock.advance(bySeconds: seconds) else {
-            throw .invalidArgument("seconds", "is more than is left of the clock", is: seconds)
+            throw .invalidArgument("seconds", "exceeds the clock's range", is: seconds)
         }
     }
 }
@@ -57,7 +57,7 @@ public func boxretry_clock_suspend(_ clock: OpaquePointer!, _ seconds: Double) -
         let clock = handle.clock
         try checkedSeconds(seconds)
         guard clock.suspend(forSeconds: seconds) else {
-            throw .invalidArgument("seconds", "is more than is left of the clock", is: seconds)
+            throw .invalidArgument("seconds", "exceeds the clock's range", is: seconds)
         }
     }
 }
@@ -83,7 +83,7 @@ public func boxretry_clock_now(
         case BOXRETRY_TIMELINE_MONOTONIC: out.pointee = clock.monotonic.seconds
         case BOXRETRY_TIMELINE_BOOTTIME: out.pointee = clock.boottime.seconds
         case BOXRETRY_TIMELINE_WALL: out.pointee = clock.wall
-        default: throw .invalidArgument("timeline", nil, "is no BOXRETRY_TIMELINE_", is: Int64(timeline))
+        default: throw .invalidArgument("timeline", nil, "is not a BOXRETRY_TIMELINE_ constant", is: Int64(timeline))
         }
     }
 }

@@ -48,7 +48,7 @@ final class CallbackRetryStrategy: RetryStrategy {
             throw StrategyFailure(
                 action == BOXRETRY_ACTION_UNANSWERED
                     ? "should_retry returned without an answer"
-                    : "should_retry answered none of STOP, RETRY and REFRESH_TOKEN_AND_RETRY")
+                    : "should_retry did not answer STOP, RETRY or REFRESH_TOKEN_AND_RETRY")
         }
     }
 
@@ -80,7 +80,7 @@ final class CallbackRetryStrategy: RetryStrategy {
             body_length: outcome.bodyLength, body_state: outcome.bodyState.rawValue, reserved_2: 0, url: outcome.url)
         called { body(&cOutcome) }
         guard shim_fork_generation() == forks else {
-            throw StrategyFailure("a callback has called fork(), and this is the child", isForked: true)
+            throw StrategyFailure("a callback called fork(), and this is the child", isForked: true)
         }
     }
 }

@@ -72,7 +72,7 @@ struct Failure: Error {
     }
 
     static var exhausted: Failure {
-        Failure(BOXRETRY_ERROR_EXHAUSTED, "no descriptors or no threads are left, or libcurl does not work here")
+        Failure(BOXRETRY_ERROR_EXHAUSTED, "no descriptors or threads are left, or libcurl cannot be initialized")
     }
     static func closed(_ argument: StaticString) -> Failure {
         shim_detail_set(argument.cString, nil, "is closed")
@@ -90,7 +90,7 @@ struct Failure: Error {
         return Failure(BOXRETRY_ERROR_SOURCE)
     }
     static var notUsable: Failure {
-        Failure(BOXRETRY_ERROR_NOT_USABLE, "value: is no number, no list of numbers, and no HTTP date")
+        Failure(BOXRETRY_ERROR_NOT_USABLE, "value: is not a number, a list of numbers or an HTTP date")
     }
     static func callbackFailed(_ failure: StrategyFailure) -> Failure {
         Failure(failure.isForked ? BOXRETRY_ERROR_FORKED : BOXRETRY_ERROR_CALLBACK_FAILED, failure.why)
@@ -101,12 +101,12 @@ struct Failure: Error {
         return Failure(BOXRETRY_ERROR_FORKED)
     }
     static var closed: Failure { Failure(BOXRETRY_ERROR_CLOSED, "the clock was freed while this call waited on it") }
-    static var ended: Failure { Failure(BOXRETRY_ERROR_ENDED, "loop: has already given its last decision") }
-    static var waitTimeout: Failure { Failure(BOXRETRY_ERROR_WAIT_TIMEOUT, "timeout_ms has passed") }
+    static var ended: Failure { Failure(BOXRETRY_ERROR_ENDED, "loop: has already made its last decision") }
+    static var waitTimeout: Failure { Failure(BOXRETRY_ERROR_WAIT_TIMEOUT, "timeout_ms passed") }
 
     static var tokenRequestEnded: Failure {
         Failure(
-            BOXRETRY_ERROR_TOKEN_REQUEST_ENDED, "request: was answered before, has timed out, or its source was freed")
+            BOXRETRY_ERROR_TOKEN_REQUEST_ENDED, "request: was answered already, timed out, or its source was freed")
     }
 
     /// Why there is no token. No text has anything of one in it (T1).
@@ -116,24 +116,24 @@ struct Failure: Error {
         case .timedOut: .waitTimeout
         case .outOfMemory: .outOfMemory
         case .rejectedAgain:
-            Failure(BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED, "the provider gave the token again that was rejected")
+            Failure(BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED, "the provider returned the rejected token again")
         case .notRenewable: Failure(BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED, "a fixed token cannot be renewed")
         case .source(.exhausted): .exhausted
         case .source(.hanging):
-            Failure(BOXRETRY_ERROR_EXHAUSTED, "16 calls of the provider have not returned")
+            Failure(BOXRETRY_ERROR_EXHAUSTED, "16 calls of the provider have not returned yet")
         case .source(.closed): closed("source")
         case .source(.invalidToken):
             Failure(
                 BOXRETRY_ERROR_INVALID_CLIENT_TOKEN,
-                "the provider's token is empty, longer than 16384 bytes, or has a byte that no header may have")
+                "the provider's token is empty, longer than 16384 bytes, or has a byte that is not allowed in a header")
         case .source(.invalidExpiration):
             Failure(
                 BOXRETRY_ERROR_INVALID_CLIENT_TOKEN_EXPIRATION,
-                "the life of the provider's token must be a number of seconds above 60, and above refresh_leeway")
+                "the lifetime of the provider's token must be above 60 seconds and above refresh_leeway")
         case .source(.missingExpiration):
             Failure(
                 BOXRETRY_ERROR_INVALID_CLIENT_TOKEN_EXPIRATION,
-                "the answer of the token endpoint has no expires_in, and default_expires_in is not set")
+                "the token endpoint's response has no expires_in, and default_expires_in is not set")
         case .source(.provider(let failure, let attempts)): provider(failure, attempts: attempts)
         }
     }
@@ -142,10 +142,10 @@ struct Failure: Error {
         let why: StaticString =
             switch failure {
             case .failed, .unavailable: "the provider failed"
-            case .cancelled: "the token provider cancelled"
+            case .cancelled: "the token provider canceled"
             case .unanswered: "the provider returned, or released its request, without an answer"
             case .timedOut: "the provider did not answer within provider_timeout_ms"
-            case .fetchTimedOut: "fetch_timeout_ms has passed"
+            case .fetchTimedOut: "fetch_timeout_ms passed"
             }
         let text: ProviderText = if case .failed(let text) = failure { text } else { .none }
         let last: ProviderText = if case .unavailable(let last) = failure { last } else { .none }

@@ -21,7 +21,8 @@ extension boxretry_request {
     /// Whether sending it twice may do its work twice (B12). Checks what says so.
     func checkedIsUnsafe() throws(Failure) -> Bool {
         guard let safety = RequestSafety(rawValue: retry_safety) else {
-            throw .invalidArgument("request", "retry_safety", "is no BOXRETRY_SAFETY_", is: Int64(retry_safety))
+            throw .invalidArgument(
+                "request", "retry_safety", "is not a BOXRETRY_SAFETY_ constant", is: Int64(retry_safety))
         }
         return safety.isUnsafe(method: method, hasKey: idempotency_key != nil)
     }
@@ -80,16 +81,16 @@ extension HeaderList {
         _ name: UnsafePointer<CChar>, _ value: UnsafePointer<CChar>, totalBytes: Int, _ place: (Int) -> shim_place,
         _ index: Int
     ) -> Failure? {
-        if totalBytes > maximumBytes { return .invalidArgument(place(-1), "are longer than 1000000 bytes in all") }
+        if totalBytes > maximumBytes { return .invalidArgument(place(-1), "are longer than 1000000 bytes in total") }
         // What is no name is not shown: it may have anything in it.
         guard RequestChecks.isHeaderName(name) else {
-            return .invalidArgument(place(index), "has a name that is no token")
+            return .invalidArgument(place(index), "has an invalid name")
         }
         guard RequestChecks.isHeaderValue(value) else {
             return .invalidArgument(place(index), "has a value with a control character", name)
         }
         guard !RequestChecks.isReservedHeader(name) else {
-            return .invalidArgument(place(index), "is one that the library writes itself", name)
+            return .invalidArgument(place(index), "is set by the library itself", name)
         }
         return nil
     }

@@ -64,7 +64,7 @@ extension BodySource {
             let fileLength = shim_file_length(source.descriptor)
             guard fileLength >= 0 else {
                 throw .invalidArgument(
-                    "body_source", "descriptor", "is none of a regular file", is: Int64(source.descriptor))
+                    "body_source", "descriptor", "does not refer to a regular file", is: Int64(source.descriptor))
             }
             if let problem = FileSource.problem(offset: source.offset, length: source.length, inFileOf: fileLength) {
                 throw .invalidArgument(problem)
@@ -74,7 +74,8 @@ extension BodySource {
             return FileSource(descriptor: descriptor, offset: source.offset, length: source.length)
         case BOXRETRY_SOURCE_CALLBACK: return try callback(source)
         case BOXRETRY_SOURCE_MULTIPART: return try multipart(source, isBorrowed: isBorrowed, engine)
-        default: throw .invalidArgument("body_source", "kind", "is no BOXRETRY_SOURCE_", is: Int64(source.kind))
+        default:
+            throw .invalidArgument("body_source", "kind", "is not a BOXRETRY_SOURCE_ constant", is: Int64(source.kind))
         }
     }
 
@@ -167,7 +168,7 @@ extension BodySink {
             guard let file = FileSink.make(path: path, isResumable: sink.is_resumable != 0) else { throw .outOfMemory }
             return file
         case BOXRETRY_SINK_CALLBACK: return try callback(sink)
-        default: throw .invalidArgument("sink", "kind", "is no BOXRETRY_SINK_", is: Int64(sink.kind))
+        default: throw .invalidArgument("sink", "kind", "is not a BOXRETRY_SINK_ constant", is: Int64(sink.kind))
         }
     }
 

@@ -66,9 +66,9 @@ public func boxretry_sending_set_header(
 ) -> boxretry_error {
     SendingHandle.with(sending, "sending") { handle throws(Failure) in
         let name = try required(name, "name")
-        guard RequestChecks.isHeaderName(name) else { throw .invalidArgument("name", "is no token") }
+        guard RequestChecks.isHeaderName(name) else { throw .invalidArgument("name", "is not a header name") }
         guard !RequestChecks.isReservedHeader(name) else {
-            throw .invalidArgument("name", "is one that the library writes itself")
+            throw .invalidArgument("name", "is set by the library itself")
         }
         let headers = handle.sending.headers
         if RequestChecks.isSameHeader(name, "Authorization") { handle.sending.hasNoAuthorization = value == nil }

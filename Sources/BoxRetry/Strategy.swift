@@ -48,7 +48,8 @@ extension BoxRetryOptions {
         retryAfterCap = options.retry_after_cap
         guard let overCap = OverCap(rawValue: options.retry_after_over_cap) else {
             throw .invalidArgument(
-                "options", "retry_after_over_cap", "is no BOXRETRY_OVER_CAP_", is: Int64(options.retry_after_over_cap))
+                "options", "retry_after_over_cap", "is not a BOXRETRY_OVER_CAP_ constant",
+                is: Int64(options.retry_after_over_cap))
         }
         retryAfterOverCap = overCap
         retryUnsafeMethods = options.retry_unsafe_methods != 0
@@ -77,7 +78,7 @@ extension DelayHeaders {
         for index in 0..<options.delay_header_count {
             guard let name = headers[index].name, append(name: name, unit: headers[index].unit) else {
                 throw .invalidArgument(
-                    shim_place("options", "delay_headers", at: index), "has a name or a unit that cannot be")
+                    shim_place("options", "delay_headers", at: index), "has an invalid name or unit")
             }
         }
     }
@@ -118,15 +119,17 @@ extension Outcome {
             throw .invalidArgument("outcome", "status", "must be 0, or from 100 to 999", is: Int64(outcome.status))
         }
         guard let cause = NetworkExceptionCause(rawValue: outcome.cause) else {
-            throw .invalidArgument("outcome", "cause", "is no BOXRETRY_CAUSE_", is: Int64(outcome.cause))
+            throw .invalidArgument("outcome", "cause", "is not a BOXRETRY_CAUSE_ constant", is: Int64(outcome.cause))
         }
         guard let sent = RequestSent(rawValue: outcome.request_sent) else {
-            throw .invalidArgument("outcome", "request_sent", "is no BOXRETRY_SENT_", is: Int64(outcome.request_sent))
+            throw .invalidArgument(
+                "outcome", "request_sent", "is not a BOXRETRY_SENT_ constant", is: Int64(outcome.request_sent))
         }
         guard outcome.reserved == 0 else { throw .invalidArgument("outcome", "reserved", "must be 0") }
         guard outcome.reserved_2 == 0 else { throw .invalidArgument("outcome", "reserved_2", "must be 0") }
         guard let state = BodyState(rawValue: outcome.body_state) else {
-            throw .invalidArgument("outcome", "body_state", "is no BOXRETRY_BODY_", is: Int64(outcome.body_state))
+            throw .invalidArgument(
+                "outcome", "body_state", "is not a BOXRETRY_BODY_ constant", is: Int64(outcome.body_state))
         }
         guard outcome.body != nil || outcome.body_length == 0 else {
             throw .invalidArgument("outcome", "body", "is NULL, but body_length is not 0")

@@ -64,7 +64,7 @@ extension SizedStruct {
         try checkPlausible(callerSize, argument, "struct_size")
         guard callerSize > size else { return }
         for byte in UnsafeRawBufferPointer(start: pointer, count: callerSize)[size...] where byte != 0 {
-            throw .invalidArgument(argument, "struct_size", "a part that this library does not know is not zero")
+            throw .invalidArgument(argument, "struct_size", "fields that this library does not know are not zero")
         }
     }
 
@@ -74,7 +74,8 @@ extension SizedStruct {
     ) throws(Failure) {
         guard callerSize >= firstSize, callerSize <= longestStruct, callerSize % 8 == 0 else {
             throw .invalidArgument(
-                argument, field, "must be a size of this struct: start it from its _INIT", is: Int64(callerSize))
+                argument, field, "must be a size of this struct; initialize it with its _INIT macro",
+                is: Int64(callerSize))
         }
     }
 

@@ -93,7 +93,7 @@ extension TokenEndpoint {
             settings.engine.free()
             throw .invalidArgument(
                 "options", "url",
-                "is http to another machine or through a proxy, which allow_insecure alone lets through")
+                "would send the secrets over plain http; set allow_insecure to allow this")
         }
         do throws(Engine.SetupFailure) {
             return try make(url: url, headers: headers, place: place, settings: settings)

@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 const char *shim_system_text(int error) {
-  if (error == SHIM_NOT_REGULAR) return "is no regular file";
+  if (error == SHIM_NOT_REGULAR) return "is not a regular file";
   if (error == SHIM_FILE_CHANGED) return "has changed since the call began";
 #ifdef __GLIBC__
   const char *text = strerrordesc_np(error); /* not in the program's language: it stands among English words */
 #else
   const char *text = strerror(error);
 #endif
-  return text ? text : "unknown error of the system";
+  return text ? text : "unknown system error";
 }
 
 char *shim_absolute_path(const char *path, int *error) {
@@ -120,7 +120,7 @@ static bool is_link(const char *path) {
 }
 
 /* The permissions that the new file is to have. Its owner may be another one than the old file's, so that it does not run in
-   anybody's name: as when a file is written to. An error if there is something at the path that is no regular file. */
+   anybody's name: as when a file is written to. An error if there is something at the path that is not a regular file. */
 static int permissions_for(const char *path, mode_t *out) {
   struct stat status;
   if (stat(path, &status) == 0) {

@@ -19,12 +19,12 @@
   }
 
 DEFINE_LOOKUP(shim_error_name, BOXRETRY_ERROR_MAP, NAME_CASE, "unknown")
-DEFINE_LOOKUP(shim_error_text, BOXRETRY_ERROR_MAP, TEXT_CASE, "this is no error of this library")
+DEFINE_LOOKUP(shim_error_text, BOXRETRY_ERROR_MAP, TEXT_CASE, "not an error of this library")
 DEFINE_LOOKUP(shim_cause_name, BOXRETRY_CAUSE_MAP, NAME_CASE, "unknown")
 DEFINE_LOOKUP(shim_action_name, BOXRETRY_ACTION_MAP, NAME_CASE, "unknown")
 DEFINE_LOOKUP(shim_delay_source_name, BOXRETRY_DELAY_MAP, NAME_CASE, "unknown")
 DEFINE_LOOKUP(shim_reason_name, BOXRETRY_REASON_MAP, NAME_CASE, "unknown")
-DEFINE_LOOKUP(shim_reason_text, BOXRETRY_REASON_MAP, TEXT_CASE, "this is no reason of this library")
+DEFINE_LOOKUP(shim_reason_text, BOXRETRY_REASON_MAP, TEXT_CASE, "not a reason of this library")
 
 const char *shim_version(void) {
   return BOXRETRY_VERSION;

@@ -15,8 +15,9 @@
 static _Thread_local char detail[240];
 
 static void set_detail(const char *argument, const char *field, const char *why, const char *value) {
-  snprintf(detail, sizeof detail, "%s%s%s%s%s%s%s", argument ? argument : "", argument && field ? "." : "",
-           field ? field : "", argument || field ? ": " : "", why, value ? ", but is " : "", value ? value : "");
+  snprintf(detail, sizeof detail, "%s%s%s%s%s%s%s%s", argument ? argument : "", argument && field ? "." : "",
+           field ? field : "", argument || field ? ": " : "", why, value ? " (got " : "", value ? value : "",
+           value ? ")" : "");
 }
 
 void shim_detail_set(const char *argument, const char *field, const char *why) {

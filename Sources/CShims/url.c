@@ -112,12 +112,12 @@ static const char *url_problem(const char *url, CURLUcode code) {
   case CURLUE_NO_HOST:
     return "has no host";
   case CURLUE_BAD_PORT_NUMBER:
-    return "has a port that is none";
+    return "has an invalid port";
   case CURLUE_BAD_HOSTNAME:
   case CURLUE_BAD_IPV6:
-    return "has a host that is none";
+    return "has an invalid host";
   default:
-    return names_one ? "is no http or https URL" : no_scheme;
+    return names_one ? "is not an http or https URL" : no_scheme;
   }
 }
 
@@ -148,7 +148,7 @@ static const char *proxy_problem(CURLUcode code) {
   case CURLUE_NO_HOST:
     return "has no host";
   default:
-    return "is no URL of a proxy";
+    return "is not a proxy URL";
   }
 }
 

@@ -37,10 +37,10 @@ def headers_of(calls: Calls, *lines: tuple[bytes | None, bytes | None]) -> dict[
 @pytest.mark.parametrize(
     "line, why",
     [
-        ((b"a b", b"1"), "has a name that is no token"),
-        ((b"\x1b[2J", b"1"), "has a name that is no token"),
+        ((b"a b", b"1"), "has an invalid name"),
+        ((b"\x1b[2J", b"1"), "has an invalid name"),
         ((b"X-A", b"1\n"), "has a value with a control character (X-A)"),
-        ((b"expect", b"1"), "is one that the library writes itself (expect)"),
+        ((b"expect", b"1"), "is set by the library itself (expect)"),
         ((b"X-A", None), "has a name or a value that is NULL"),
         ((None, b"1"), "has a name or a value that is NULL"),
     ],
@@ -57,7 +57,7 @@ def test_header_that_is_refused_is_told_by_its_index(line: tuple[bytes | None, b
 def test_headers_that_are_too_long_together_are_told_as_such() -> None:
     calls = Calls()
     request = calls.request(**headers_of(calls, *[(b"X-A", b"x" * 300_000)] * 4))
-    assert calls.refused(request) == "request.headers: are longer than 1000000 bytes in all"
+    assert calls.refused(request) == "request.headers: are longer than 1000000 bytes in total"
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_header_of_a_part_is_told_by_both_indices() -> None:
     parts = array_of(calls, "boxretry_part", {"name": calls.text(b"name"), **lines})
     source = calls.library.struct("boxretry_body_source", kind=SOURCE_MULTIPART, parts=parts, part_count=1)
     refused = calls.refused(calls.request(body_source=address(source)))
-    assert refused == "parts[0].headers[1]: has a name that is no token"
+    assert refused == "parts[0].headers[1]: has an invalid name"
 
 
 # Proxies, and where tokens go
@@ -103,7 +103,7 @@ def test_proxy_that_would_be_ignored_is_refused(of: str, mode: int) -> None:
     function = "client_new" if of == "client" else "token_source_new_endpoint"
     out = ctypes.c_void_p()
     assert calls.ask(function, address(options), address(out)) == "BOXRETRY_ERROR_INVALID_ARGUMENT"
-    assert calls.library.detail == "options.proxy: is given, but proxy_mode is not BOXRETRY_PROXY_GIVEN"
+    assert calls.library.detail == "options.proxy: is set, but proxy_mode is not BOXRETRY_PROXY_GIVEN"
 
 
 @isolated
@@ -125,7 +125,7 @@ def test_sink_is_looked_at_before_anything_is_sent(tmp_path: Path) -> None:
         (tmp_path / "none" / "file", "No such file or directory"),
         (tmp_path / "dangling", "No such file or directory"),
         (tmp_path, "Is a directory"),
-        (Path("/dev/null"), "is no regular file"),
+        (Path("/dev/null"), "is not a regular file"),
         (tmp_path / ("x" * 300), "File name too long"),
     ):
         sink = calls.library.struct("boxretry_sink", kind=SINK_FILE, path=calls.text(bytes(path)))
@@ -141,7 +141,7 @@ def test_b2_source_that_cannot_be_read_is_told_with_the_system_s_reason(tmp_path
     cases: list[tuple[dict[str, Any], str]] = [
         ({"path": tmp_path / "none"}, "path: No such file or directory"),
         ({"path": tmp_path}, "path: Is a directory"),
-        ({"path": Path("/dev/null")}, "path: is no regular file"),
+        ({"path": Path("/dev/null")}, "path: is not a regular file"),
         ({"path": tmp_path / "file", "offset": 6}, "offset: is beyond the end of the file"),
         ({"path": tmp_path / "file", "offset": 2, "length": 4}, "length: goes beyond the end of the file"),
     ]
@@ -219,7 +219,7 @@ def leave_delay(custom: Custom) -> None:
     "spoil, why",
     [
         (leave_action, "should_retry returned without an answer"),
-        (answer_no_action, "should_retry answered none of STOP, RETRY and REFRESH_TOKEN_AND_RETRY"),
+        (answer_no_action, "should_retry did not answer STOP, RETRY or REFRESH_TOKEN_AND_RETRY"),
         (leave_delay, "retry_after returned without an answer"),
     ],
 )

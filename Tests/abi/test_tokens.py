@@ -138,7 +138,7 @@ def test_f113_provider_that_cancels_is_told_as_cancellation() -> None:
 
     source = Source(provide)
     assert source.get() == "BOXRETRY_ERROR_CANCELLED"
-    assert source.library.detail == "the token provider cancelled (calls: 1)"
+    assert source.library.detail == "the token provider canceled (calls: 1)"
     assert len(calls) == 1
 
 

@@ -275,7 +275,7 @@ def test_a_setting_that_cannot_be_used_is_told_in_libcurl_s_words(server: FaultS
 @pytest.mark.parametrize(
     ("proxy", "why"),
     [
-        ("nonsense::", "is no URL of a proxy"),
+        ("nonsense::", "is not a proxy URL"),
         ("ftp://127.0.0.1:1", "has a scheme other than http, https, socks4, socks4a, socks5 and socks5h"),
         ("http://", "has no host"),
         ("127.0.0.1 :1", "has white space or a control character"),

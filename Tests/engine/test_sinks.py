@@ -479,7 +479,7 @@ def test_b2_a_file_that_cannot_be_written(server: FaultServer, client: Client, t
     path, why = {
         "no folder": (tmp_path / "none" / "out", "No such file or directory"),
         "a folder": (tmp_path, "Is a directory"),
-        "a device": (Path("/dev/null"), "is no regular file"),
+        "a device": (Path("/dev/null"), "is not a regular file"),
         "a file as folder": (tmp_path / "file" / "out", "Not a directory"),
     }[where]
     id = server.new_id()

@@ -236,7 +236,7 @@ def test_f113_a_provider_that_cancels_cancels_the_call(server: FaultServer, way:
     with (
         TokenSource(provider) as source,
         Client(quick(), token_source=source) as client,
-        pytest.raises(CancelledError, match="the token provider cancelled") as caught,
+        pytest.raises(CancelledError, match="the token provider canceled") as caught,
     ):
         _ = client.get(url) if way == "blocking" else client.submit("GET", url).response()
     assert str(caught.value.__cause__) == "mine"

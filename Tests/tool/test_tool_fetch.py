@@ -359,7 +359,7 @@ def test_the_body_of_an_error_is_printed_unless_fail_is_given(server: FaultServe
     url = server.url("/seq/404", body="not here")
     run = fetch(url)
     assert (run.exit_code, run.output) == (4, "not here")
-    assert run.errors == "boxretry fetch: status 404: this status is not retried\n"
+    assert run.errors == "boxretry fetch: the server returned status 404 Not Found (this status is not retried)\n"
     for option in ("-f", "--fail"):
         assert fetch(option, url).output == ""
         assert fetch(option, server.url("/seq/200", body="here")).output == "here"
@@ -413,7 +413,7 @@ def test_without_a_terminal_nothing_but_errors_goes_to_stderr(server: FaultServe
         (["--deadline-ms", "9223372036854775808", "http://a"], "is out of range"),
         (["--timeout-interval-for-request-ms", "0", "http://a"], "'0' is not a whole number from 1"),
         (["--body-limit", "", "http://a"], "'' is not a whole number from 1"),
-        (["--max-attempts", "1000001", "http://a"], "max_attempts: must be from 0 to 1000000, but is 1000001"),
+        (["--max-attempts", "1000001", "http://a"], "max_attempts: must be from 0 to 1000000 (got 1000001)"),
         (["--retry-base-interval=-1", "http://a"], "retry_base_interval: must be 0 or more, and finite"),
         (["-d", "@/no/such/file", "http://a"], "'@/no/such/file' cannot be read: No such file or directory"),
         (["-d", "@/", "http://a"], "--data: '@/' cannot be read: Is a directory"),

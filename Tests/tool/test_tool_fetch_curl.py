@@ -295,7 +295,8 @@ def test_write_out_times_are_in_order(server: FaultServer) -> None:
 def test_write_out_says_why_a_call_failed(server: FaultServer) -> None:
     format = "%{exitcode}%{onerror} %{http_code} %{errormsg}"
     assert out(server, format, server.url("/seq/200")) == "0"
-    assert out(server, format, server.url("/seq/404")) == "4 404 status 404: this status is not retried"
+    message = "the server returned status 404 Not Found (this status is not retried)"
+    assert out(server, format, server.url("/seq/404")) == f"4 404 {message}"
     refused = out(server, format, server.url("/", kind="refused"), NO_RETRIES)
     assert refused.startswith("5 000 connect: no connection could be made")
 
@@ -336,15 +337,36 @@ def test_the_exit_code_is_that_of_the_first_url_that_failed(server: FaultServer)
     run = fetch(NO_RETRIES, "-o/dev/null", good, missing, refused, good, "-f")
     assert run.exit_code == 4
     first, second = run.errors.splitlines()
-    assert first == f"boxretry fetch: {missing.partition('?')[0]}: status 404: max_attempts is reached"
+    message = "the server returned status 404 Not Found (max_attempts is reached)"
+    assert first == f"boxretry fetch: {missing.partition('?')[0]}: {message}"
     assert second.startswith(f"boxretry fetch: {refused}: connect: ")
     assert fetch(NO_RETRIES, refused, missing).exit_code == 5
 
 
-def test_a_url_that_is_not_valid_is_said_by_its_number(server: FaultServer) -> None:
-    run = fetch(server.url("/seq/200", body="x"), "http://[", server.url("/seq/200", body="y"))
-    assert (run.exit_code, run.output) == (2, "xy")
-    assert "URL 2 ('http://['): request.url: has a host that is none" in run.errors
+@pytest.mark.parametrize("parallel", [[], ["-Z"]])
+def test_one_invalid_url_is_refused_before_anything_is_sent(server: FaultServer, parallel: list[str]) -> None:
+    """The error gives its number, since there may be many."""
+    mine = server.new_id()
+    run = fetch("-v", *parallel, server.url("/seq/200", id=mine), "http://[", server.url("/seq/200", id=mine))
+    assert (run.exit_code, run.output) == (2, "")
+    assert run.errors.count("\n") == 1
+    assert server.seen(mine) == []
+    assert "URL 2 ('http://['): request.url: has an invalid host" in run.errors
+
+
+def test_a_header_that_is_not_valid_is_refused_before_anything_is_sent(server: FaultServer) -> None:
+    mine = server.new_id()
+    run = fetch("-H", "Content-Length: 5", *[server.url("/seq/200", id=mine)] * 2)
+    assert (run.exit_code, run.output, server.seen(mine)) == (2, "", [])
+
+
+def test_json_explains_itself_to_users_of_curl(server: FaultServer) -> None:
+    """There, --json takes a value and sends it."""
+    mine = server.new_id()
+    for text in ('{"a": 1}', "[1]"):
+        run = fetch("--json", text, server.url("/seq/200", id=mine))
+        assert (run.exit_code, run.output, server.seen(mine)) == (2, "", [])
+        assert "--json takes no value: it prints the result as JSON; to send JSON, use --data and" in run.errors
 
 
 def test_fail_early_begins_with_no_further_url(server: FaultServer) -> None:

@@ -117,7 +117,7 @@ def test_f116_a_401_to_a_fixed_token_is_an_ordinary_response(server: FaultServer
 def test_f77_a_rejected_token_that_comes_again_is_none(server: FaultServer) -> None:
     url = server.url("/token", token="same", id=server.new_id())
     run = fetch(AT_ONCE, "--token-url", url, server.url("/seq/401", size=0))
-    assert (run.exit_code, "the provider gave the token again that was rejected" in run.errors) == (NO_TOKEN, True)
+    assert (run.exit_code, "the provider returned the rejected token again" in run.errors) == (NO_TOKEN, True)
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,10 @@ def test_a_failure_is_told_in_one_line_with_what_libcurl_says(server: FaultServe
         "boxretry fetch: connect: no connection could be made (Couldn't connect to server); 3 attempts\n"
     )
     run = fetch("--max-attempts=2", AT_ONCE, server.url("/seq/503", size=0))
-    assert run.errors == "boxretry fetch: status 503: max_attempts is reached; 2 attempts\n"
+    assert run.errors == (
+        "boxretry fetch: the server returned status 503 Service Unavailable "
+        "after 2 attempts (max_attempts is reached)\n"
+    )
 
 
 def test_a_redirect_whose_body_was_cut_off_is_no_success(server: FaultServer) -> None:

@@ -94,7 +94,7 @@ ENDPOINT = ["--token-url", "http://127.0.0.1:1/token"]
         ([f"--token-file={SECRET}"], "--token-file: the file cannot be read: No such file or directory"),
         ([*ENDPOINT, f"--token-form-env=key={SECRET}"], "there is no such environment variable as for 'key'"),
         ([*ENDPOINT, f"--token-form=key=@{SECRET}"], "the file for 'key' cannot be read"),
-        ([f"--tokken={SECRET}"], "unknown or ambiguous option '--tokken'"),
+        ([f"--tokken={SECRET}"], "unknown option '--tokken'; did you mean '--token'?"),
         ([f"--allow-insecure-token={SECRET}"], "'--allow-insecure-token': this option takes no value"),
         (["--token"], "'--token' needs a value"),
     ],

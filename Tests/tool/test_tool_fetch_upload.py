@@ -99,7 +99,7 @@ def test_a_pipe_cannot_be_sent_again(server: FaultServer) -> None:
     mine = server.new_id()
     run = upload_from_pipe(server.url("/seq/503,200", id=mine), b"data", AT_ONCE)
     assert run.returncode == 4
-    assert b"status 503: the body of the request cannot be sent again" in run.stderr
+    assert b"status 503 Service Unavailable (the body of the request cannot be sent again)" in run.stderr
     assert len(server.seen(mine)) == 1
 
 

@@ -31,7 +31,7 @@ int internal_error(const tool_command *command, const char *format, ...) {
   va_start(arguments, format);
   print_message(command, format, arguments);
   va_end(arguments);
-  fputs(". This is a fault in boxretry: please report it.\n", stderr);
+  fputs(". This is a bug in boxretry: please report it.\n", stderr);
   return TOOL_INTERNAL;
 }
 

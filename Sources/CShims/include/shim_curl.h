@@ -222,7 +222,7 @@ typedef struct shim_part {
 enum { SHIM_PART_ADDED, SHIM_PART_NO_MEMORY, SHIM_PART_UNREADABLE };
 
 /* Adds a part to the multipart body of a handle. Its data must live as long as the handle. SHIM_PART_…; UNREADABLE: there
- * is no regular file at the path, or it cannot be read. */
+ * is not a regular file at the path, or it cannot be read. */
 int shim_easy_add_part(shim_easy *easy, const shim_part *part);
 
 /* Before each attempt: false if a part's file cannot be read, or is not what it was in the attempt before. */

@@ -249,7 +249,7 @@ public final class MultipartSource: BodySource {
     public enum Added {
         case added
         case outOfMemory
-        /// There is no regular file at the part's path, or it cannot be read.
+        /// There is not a regular file at the part's path, or it cannot be read.
         case unreadable
     }
 

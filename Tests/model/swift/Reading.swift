@@ -23,7 +23,8 @@ extension BoxRetryOptions {
             }
         }
         guard let known = OverCap(rawValue: overCap) else {
-            throw .invalidArgument("options.retry_after_over_cap", "is no BOXRETRY_OVER_CAP_", is: Int64(overCap))
+            throw .invalidArgument(
+                "options.retry_after_over_cap", "is not a BOXRETRY_OVER_CAP_ constant", is: Int64(overCap))
         }
         retryAfterOverCap = known
         do throws(InvalidOption) { try validate() } catch { throw .invalidArgument("options", error) }
@@ -38,7 +39,7 @@ extension DelayHeaders {
             throw .invalidArgument("options.delay_header_count", "must be at most 16")
         }
         for (index, (name, unit)) in headers.enumerated() where !append(name: name, unit: number(unit)) {
-            throw .invalidArgument("options.delay_headers[\(index)]", "has a name or a unit that cannot be")
+            throw .invalidArgument("options.delay_headers[\(index)]", "has an invalid name or unit")
         }
     }
 }
@@ -126,10 +127,10 @@ extension Outcome {
         guard status == 0 || (100...999).contains(status) else {
             throw .invalidArgument("outcome.status", "must be 0, or from 100 to 999", is: Int64(status))
         }
-        self.cause = try Self.known(cause, "outcome.cause", "is no BOXRETRY_CAUSE_")
-        requestSent = try Self.known(sent, "outcome.request_sent", "is no BOXRETRY_SENT_")
+        self.cause = try Self.known(cause, "outcome.cause", "is not a BOXRETRY_CAUSE_ constant")
+        requestSent = try Self.known(sent, "outcome.request_sent", "is not a BOXRETRY_SENT_ constant")
         let requestSafety: RequestSafety = try Self.known(
-            safety, "request.retry_safety", "is no BOXRETRY_SAFETY_")
+            safety, "request.retry_safety", "is not a BOXRETRY_SAFETY_ constant")
         isRequestUnsafe = requestSafety.isUnsafe(method: method)
     }
 

@@ -11,11 +11,11 @@ struct Refusal: Error {
     }
 
     static func invalidArgument(_ argument: String, _ why: String, is value: Int64) -> Refusal {
-        invalidArgument(argument, "\(why), but is \(value)")
+        invalidArgument(argument, "\(why) (got \(value))")
     }
 
     static func invalidArgument(_ argument: String, _ why: String, is value: Double) -> Refusal {
-        invalidArgument(argument, "\(why), but is \(String(format: "%.9g", value))")
+        invalidArgument(argument, "\(why) (got \(String(format: "%.9g", value)))")
     }
 
     static func invalidArgument(_ argument: String, _ option: InvalidOption) -> Refusal {
@@ -30,9 +30,9 @@ struct Refusal: Error {
         Refusal(name: "callback_failed", detail: "\(failure.why)")
     }
 
-    static let ended = Refusal(name: "ended", detail: "loop: has already given its last decision")
+    static let ended = Refusal(name: "ended", detail: "loop: has already made its last decision")
     static let notUsable = Refusal(
-        name: "not_usable", detail: "value: is no number, no list of numbers, and no HTTP date")
+        name: "not_usable", detail: "value: is not a number, a list of numbers or an HTTP date")
 }
 
 func checkAttemptNumber(_ number: Int32, atLeast minimum: Int32, _ argument: String) throws(Refusal) {

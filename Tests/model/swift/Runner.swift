@@ -65,7 +65,7 @@ struct Runner {
         let seconds = command.double(at: 0)
         guard accepts(made(manualClock), seconds) else {
             let isDelay = seconds >= 0 && seconds <= Delay.maximum
-            let why = isDelay ? "is more than is left of the clock" : "must be from 0 to 2^31 - 1"
+            let why = isDelay ? "exceeds the clock's range" : "must be from 0 to 2^31 - 1"
             throw .invalidArgument("seconds", why, is: seconds)
         }
         return "ok"

@@ -33,7 +33,7 @@ final class Script: RetryStrategy {
         case 1: return .retry(.custom)
         case 2: return .refresh(.custom)
         case -1: throw StrategyFailure("should_retry returned without an answer")
-        default: throw StrategyFailure("should_retry answered none of STOP, RETRY and REFRESH_TOKEN_AND_RETRY")
+        default: throw StrategyFailure("should_retry did not answer STOP, RETRY or REFRESH_TOKEN_AND_RETRY")
         }
     }
 

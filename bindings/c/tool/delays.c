@@ -175,18 +175,17 @@ static int run(int argc, char **argv) {
   return error == BOXRETRY_OK ? TOOL_OK : library_error(&delays_command, error);
 }
 
-static const char *const details[] = {
-    "Columns: the number of the attempt or network exception that ended; the middle,\n"
-    "the shortest and the longest wait after it, in seconds. The last row adds them\n"
-    "up: how long a call waits in all if it uses up its retries.\n"
-    "\n"
-    "JSON: {\"after_response\": T, \"after_exception\": T}, where T is\n"
-    "  {\"waits\": [{\"attempt\": 1, \"base\": 2, \"least\": 1, \"most\": 3}, ...],\n"
-    "   \"total\": {\"base\": 2, \"least\": 1, \"most\": 3}}\n"
-    "\n"
-    "Exit codes: 0 it worked; 1 the output could not be written, or out of\n"
-    "memory; 2 an option or its value is wrong; 3 a fault in boxretry itself.\n",
-    NULL};
+static const char *const details[] = {"Columns: number of the attempt or network exception; wait after it in seconds,\n"
+                                      "without jitter (base), and the shortest and the longest that jitter can give.\n"
+                                      "The last row adds them up: the waits of a call that uses all its retries.\n"
+                                      "\n"
+                                      "JSON: {\"after_response\": T, \"after_exception\": T}, where T is\n"
+                                      "  {\"waits\": [{\"attempt\": 1, \"base\": 2, \"least\": 1, \"most\": 3}, ...],\n"
+                                      "   \"total\": {\"base\": 2, \"least\": 1, \"most\": 3}}\n"
+                                      "\n"
+                                      "Exit codes: 0 success; 1 the output could not be written, or out of memory;\n"
+                                      "2 an option or its value is invalid; 3 internal error.\n",
+                                      NULL};
 
 const tool_command delays_command = {
     .name = "delays",

@@ -79,8 +79,8 @@ static int run(int argc, char **argv) {
   };
   query.outcome.status = status_not_given;
   const tool_option table[] = {
-      INTEGER("status", &query.outcome.status, "status of the response, 100 to 999; 0: there was none"),
-      RECEIVED_HEADERS('H', "header", &query.headers, "header of the response, 'Name: value'; may be given again"),
+      INTEGER("status", &query.outcome.status, "status of the response, 100 to 999; 0: no response"),
+      RECEIVED_HEADERS('H', "header", &query.headers, "response header, 'Name: value'. May be repeated"),
       INTEGER("attempt", &query.attempt_number,
               "number of the attempt or, for a network exception, of the exception (default 1)"),
       FLAG(0, "auth", &query.outcome.auth_available, "a new access token is available"),
@@ -109,33 +109,33 @@ static const char *const details[] = {"Examples:\n"
                                       "  boxretry explain --exception timeout_idle --json\n"
                                       "\n"
                                       "Causes:\n" CAUSE_LINES "\n"
-                                      "One outcome is looked at by itself. Within a call, all retries of both kinds\n"
-                                      "together never exceed max_attempts.\n"
+                                      "This explains one outcome by itself. In a call, max_attempts also limits the\n"
+                                      "retries of both kinds together.\n"
                                       "\n"
                                       "JSON, an object with:\n"
-                                      "  status, cause      what was asked about\n"
-                                      "  attempt_number     the number that was given\n"
-                                      "  exception_number   the same for a network exception; 0 for a response\n"
-                                      "  path               the questions in their order, each an object with: name,\n"
+                                      "  status, cause      as given\n"
+                                      "  attempt_number     as given\n"
+                                      "  exception_number   as given for a network exception; 0 for a response\n"
+                                      "  path               the questions in order, each an object with name,\n"
                                       "                     question (for people), answer (true or false)\n"
                                       "  action             stop, retry, refresh_token_and_retry or succeed\n"
-                                      "  reason             its stable name\n"
+                                      "  reason             stable name of the reason\n"
                                       "  reason_text        the same as a sentence\n"
-                                      "  delay              seconds; with jitter the middle; 0 if there is no retry\n"
-                                      "  delay_least        with jitter the shortest, else equal to delay\n"
-                                      "  delay_most         with jitter the longest, else equal to delay\n"
+                                      "  delay              seconds, without jitter; 0 if there is no retry\n"
+                                      "  delay_least        shortest delay that jitter can give\n"
+                                      "  delay_most         longest delay that jitter can give\n"
                                       "  delay_source       none, backoff, retry_after or retry_after_date\n"
                                       "  retry_after_state  absent, usable or not_usable\n"
-                                      "  retry_after        seconds that the server asked for, or null\n"
+                                      "  retry_after        seconds requested by the server, or null\n"
                                       "\n"
-                                      "Exit codes: 0 whatever the action is; 1 the output could not be written, or\n"
-                                      "out of memory; 2 an option or its value is wrong; 3 a fault in boxretry\n"
-                                      "itself: the questions and the library do not agree.\n",
+                                      "Exit codes: 0 for every action; 1 the output could not be written, or out of\n"
+                                      "memory; 2 an option or its value is invalid; 3 internal error: the questions\n"
+                                      "do not match the library's decision.\n",
                                       NULL};
 
 const tool_command explain_command = {
     .name = "explain",
-    .summary = "print whether an outcome is retried, after how long, and by which questions",
+    .summary = "print whether an outcome is retried, after which delay, and why",
     .details = details,
     .run = run,
 };

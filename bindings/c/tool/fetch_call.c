@@ -26,7 +26,8 @@ int32_t fetch_proxy_mode(const fetch_query *query) {
 static void show_event(void *context, const boxretry_event *event) {
   (void)context;
   fetch_call *call = event->user_pointer;
-  flockfile(stderr); /* where calls run side by side, another one's failure may be printed at this moment */
+  if (!call->progress) return; /* fetch_call_check() */
+  flockfile(stderr);           /* in parallel runs, another thread may be printing a failure */
   fetch_show_event(call->progress, event);
   funlockfile(stderr);
 }
@@ -87,7 +88,7 @@ static void show_table(fetch_call *it, const fetch_session *session) {
   it->progress = session->shows_table ? &it->table : NULL;
 }
 
-static void fill_request(fetch_call *it, const fetch_session *session, boxretry_request *request) {
+static void fill_request(const fetch_call *it, const fetch_session *session, boxretry_request *request) {
   const fetch_query *query = session->query;
   request->method = query->method;
   request->url = it->job.url;
@@ -99,17 +100,44 @@ static void fill_request(fetch_call *it, const fetch_session *session, boxretry_
   const bool has_bar = it->progress && it->table.is_live && (it->job.output || query->upload);
   if (has_bar) request->on_progress = fetch_show_bar;
   request->on_progress_context = it->progress;
-  request->user_pointer = it;
+  request->user_pointer = (void *)it;
   request->queue = session->queue;
   request->cancel = session->cancel;
 }
 
-/* The library has refused the request: its detail says why. */
+/* What a user of curl, where --json takes a value, has put in the URL's place. */
+static bool is_json(const char *text) {
+  return *text == '{' || *text == '[';
+}
+
+/* The library refused the request: its detail says why. */
 static int refuse(const fetch_call *it) {
   char buffer[QUOTED_SIZE];
+  if (it->job.query->as_json && is_json(it->job.url_given)) {
+    return usage_error(&fetch_command,
+                       "--json takes no value: it prints the result as JSON; to send JSON, use --data and "
+                       "-H 'Content-Type: application/json'");
+  }
   if (it->job.query->urls.count == 1) return library_error(&fetch_command, BOXRETRY_ERROR_INVALID_ARGUMENT);
   return usage_error(&fetch_command, "URL %zu ('%s'): %s", it->job.number, public_part(buffer, it->job.url_given),
                      boxretry_last_error_detail());
+}
+
+int fetch_call_check(const fetch_call *it, const fetch_session *session) {
+  boxretry_request request = BOXRETRY_REQUEST_INIT;
+  boxretry_cancel *cancel;
+  boxretry_response *response = NULL;
+  boxretry_error error = boxretry_cancel_new(&cancel);
+  if (error != BOXRETRY_OK) return TOOL_GO_ON; /* the call itself reports that */
+  boxretry_cancel_trigger(cancel);
+  fill_request(it, session, &request);
+  request.cancel = cancel; /* canceled before it starts, it sends nothing */
+  request.queue = NULL;
+  error = boxretry_client_perform(session->client, &request, &response);
+  const int exit_code = error == BOXRETRY_ERROR_INVALID_ARGUMENT ? refuse(it) : TOOL_GO_ON;
+  boxretry_response_free(response);
+  boxretry_cancel_free(cancel);
+  return exit_code;
 }
 
 int fetch_call_begin(fetch_call *it, fetch_session *session) {

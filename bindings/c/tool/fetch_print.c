@@ -115,9 +115,16 @@ static void print_token_error(FILE *stream, const fetch_result *result) {
   if (status != 0) fprintf(stream, "; status %ld", (long)status);
 }
 
-/* Whether the last attempt has failed of this, and libcurl knows more. */
+/* Whether this is the last attempt's failure, and libcurl has a text for it. */
 static bool is_told_by_curl(boxretry_error error) {
   return error >= BOXRETRY_ERROR_RESOLVE && error <= BOXRETRY_ERROR_PROTOCOL;
+}
+
+static void print_status(FILE *stream, const boxretry_response *response) {
+  char buffer[QUOTED_SIZE];
+  const char *phrase = boxretry_response_reason_phrase(response);
+  fprintf(stream, "the server returned status %ld", (long)boxretry_response_status(response));
+  if (*phrase) fprintf(stream, " %s", quoted(buffer, phrase));
 }
 
 void fetch_print_failure(FILE *stream, const fetch_result *result) {
@@ -134,8 +141,10 @@ void fetch_print_failure(FILE *stream, const fetch_result *result) {
     print_error(stream, result->error, result->detail);
     if (has_attempt && is_told_by_curl(result->error)) fprintf(stream, " (%s)", last.curl_text);
   } else {
-    fprintf(stream, "status %ld", (long)boxretry_response_status(result->response));
-    if (has_attempt && last.reason >= 0) fprintf(stream, ": %s", boxretry_reason_text(last.reason));
+    print_status(stream, result->response);
+    if (count > 1) fprintf(stream, " after %zu attempts", count);
+    if (has_attempt && last.reason >= 0) fprintf(stream, " (%s)", boxretry_reason_text(last.reason));
+    return;
   }
   if (count > 1) fprintf(stream, "; %zu attempts", count);
 }

@@ -81,13 +81,15 @@ static void run_all(run_state *run) {
   }
 }
 
-/* Looks at all URLs before the first is fetched. TOOL_GO_ON, or the code to exit with. */
+/* Checks all URLs before the first is fetched. TOOL_GO_ON, or the code to exit with. */
 static int make_jobs(run_state *run) {
   int exit_code = TOOL_GO_ON;
   for (size_t i = 0; i < run->count; i++) {
     const int result = fetch_job_init(&run->calls[i].job, run->session.query, i + 1);
     if (exit_code == TOOL_GO_ON) exit_code = result;
   }
+  for (size_t i = 0; i < run->count && run->count > 1 && run->session.client && exit_code == TOOL_GO_ON; i++)
+    exit_code = fetch_call_check(&run->calls[i], &run->session);
   return exit_code;
 }
 

@@ -57,6 +57,9 @@ typedef struct fetch_session {
 boxretry_error fetch_session_begin(fetch_session *session, const fetch_query *query);
 void fetch_session_end(fetch_session *session);
 
+/** Checks a job's URL and headers without sending anything. TOOL_GO_ON, or TOOL_USAGE if the library refuses them. */
+int fetch_call_check(const fetch_call *it, const fetch_session *session);
+
 /**
  * Starts a job's call, which will come to the session's queue. TOOL_GO_ON if it has been started, or if not, and the job's result
  * says why (`call` is NULL then); or the code to exit with. End it in any case.

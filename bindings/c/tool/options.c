@@ -1,10 +1,8 @@
 /* Reads the options of a command from its table, strictly: a value is right as a whole, or refused. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "options.h"
-#include "output.h"
+#include "options_table.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -16,7 +14,7 @@ const char *const over_cap_names[] = {
     [BOXRETRY_OVER_CAP_CLAMP] = "clamp", [BOXRETRY_OVER_CAP_STOP] = "stop", [BOXRETRY_OVER_CAP_STOP + 1] = NULL};
 
 /* What getopt_long() answers for the row 0; the further rows follow. Above every letter. */
-enum { FIRST_ROW = 256, HELP = 'h' };
+enum { FIRST_ROW = 256 };
 
 /* --- Values --- */
 
@@ -223,103 +221,6 @@ static int read_value(const tool_command *command, const tool_option *option, ch
   return internal_error(command, "the option --%s is of no kind", option->name);
 }
 
-/* --- Help --- */
-
-enum { HELP_COLUMN = 38, SHORT_HELP_COLUMN = 28 };
-
-static void print_option(int help_column, char letter, const char *name, const char *value, const char *help) {
-  char short_form[] = "    ";
-  if (letter) snprintf(short_form, sizeof short_form, "-%c, ", letter);
-  int column = printf("  %s--%s%s%s  ", short_form, name, value ? " " : "", value ? value : "");
-  if (column < help_column) column += printf("%*s", help_column - column, "");
-  print_wrapped(column, help_column, help);
-}
-
-static const tool_option *operands_of(const tool_option *table, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    if (table[i].kind == OPTION_OPERANDS) return &table[i];
-  }
-  return NULL;
-}
-
-static bool is_option(const tool_option *row) {
-  return row->kind != OPTION_OPERANDS && row->kind != OPTION_GROUP;
-}
-
-/* The rows of a group, from `first` to before `end`. False: the table has no group of that name. */
-static bool find_group(const tool_option *table, size_t count, const char *name, size_t *first, size_t *end) {
-  for (size_t i = 0; i < count; i++) {
-    if (table[i].kind != OPTION_GROUP || strcmp(table[i].name, name) != 0) continue;
-    *first = i;
-    for (*end = i + 1; *end < count && table[*end].kind != OPTION_GROUP; ++*end)
-      continue;
-    return true;
-  }
-  return false;
-}
-
-static void print_rows(const tool_option *table, size_t first, size_t end) {
-  for (size_t i = first; i < end; i++) {
-    if (table[i].kind == OPTION_GROUP) printf("%s%s: %s\n", i == first ? "" : "\n", table[i].name, table[i].help);
-    if (is_option(&table[i])) print_option(HELP_COLUMN, table[i].letter, table[i].name, table[i].value, table[i].help);
-  }
-}
-
-static void print_usage(const tool_command *command, const tool_option *table, size_t count) {
-  const tool_option *operands = operands_of(table, count);
-  printf("Usage: boxretry %s [OPTION]...%s%s%s\n\n", command->name, operands ? " " : "", operands ? operands->name : "",
-         operands ? "..." : "");
-  printf("%c%s.\n\nOptions:\n", toupper((unsigned char)command->summary[0]), command->summary + 1);
-}
-
-/* A line for each of the options that are used most. */
-static void print_basics(const tool_command *command, const tool_option *table, size_t count) {
-  print_usage(command, table, count);
-  for (const basic_option *basic = command->basics; basic->name; basic++) {
-    for (size_t i = 0; i < count; i++) {
-      if (!is_option(&table[i]) || strcmp(table[i].name, basic->name) != 0) continue;
-      print_option(SHORT_HELP_COLUMN, table[i].letter, table[i].name, table[i].value, basic->help);
-    }
-  }
-  printf("\n'boxretry %s --help all' prints all options, examples and exit codes.\nGroups for --help:", command->name);
-  const char *comma = " ";
-  for (size_t i = 0; i < count; i++) {
-    if (table[i].kind != OPTION_GROUP) continue;
-    printf("%s%s", comma, table[i].name);
-    comma = ", ";
-  }
-  puts(".");
-}
-
-static void print_all(const tool_command *command, const tool_option *table, size_t count) {
-  const char *help =
-      command->basics ? "print the most used options; 'all' or the name of a group may follow" : "print this";
-  print_usage(command, table, count);
-  if (!command->basics) print_rows(table, 0, count);
-  print_option(HELP_COLUMN, HELP, "help", NULL, help);
-  if (command->basics) print_rows(table, 0, count);
-  putchar('\n');
-  for (const char *const *part = command->details; *part; part++)
-    fputs(*part, stdout);
-}
-
-/* `topic`: the word behind --help; NULL: none. */
-static int print_help(const tool_command *command, const tool_option *table, size_t count, const char *topic) {
-  size_t first, end;
-  char buffer[QUOTED_SIZE];
-  if (!topic && command->basics) {
-    print_basics(command, table, count);
-  } else if (!topic || strcmp(topic, "all") == 0) {
-    print_all(command, table, count);
-  } else if (find_group(table, count, topic, &first, &end)) {
-    print_rows(table, first, end);
-  } else {
-    return usage_error(command, "--help: '%s' is not 'all'%s", quoted(buffer, topic),
-                       command->basics ? " or the name of a group" : "");
-  }
-  return TOOL_OK;
-}
-
 /* --- The command line --- */
 
 static const tool_option *row_of(int answer, const tool_option *table, size_t count) {
@@ -330,12 +231,12 @@ static const tool_option *row_of(int answer, const tool_option *table, size_t co
   return NULL;
 }
 
-/* getopt_long() has answered '?': says why. A value is not repeated: that of a misspelt option may be a secret. */
+/* getopt_long() returned '?': reports why. The value is left out, since that of a misspelled option may be a secret. */
 static int refuse_option(const tool_command *command, const tool_option *table, size_t count, char *word) {
   char buffer[QUOTED_SIZE];
   word[strcspn(word, "=")] = '\0';
-  if (optopt == 0) return usage_error(command, "unknown or ambiguous option '%s'", quoted(buffer, word));
-  if (optopt == HELP || row_of(optopt, table, count)) {
+  if (optopt == 0) return refuse_name(command, table, count, word + strspn(word, "-"));
+  if (optopt == HELP_LETTER || row_of(optopt, table, count)) {
     return usage_error(command, "'%s': this option takes no value", quoted(buffer, word));
   }
   const char letter_form[] = {'-', (char)optopt, '\0'};
@@ -347,7 +248,7 @@ int read_options(const tool_command *command, const tool_option *table, size_t c
   char short_forms[2 * count + 3];
   size_t used = 0, long_count = 0;
   short_forms[used++] = ':'; /* A missing value is answered by ':'. */
-  short_forms[used++] = HELP;
+  short_forms[used++] = HELP_LETTER;
   for (size_t i = 0; i < count; i++) {
     if (!is_option(&table[i])) continue;
     int takes_value = table[i].value ? required_argument : no_argument;
@@ -357,7 +258,7 @@ int read_options(const tool_command *command, const tool_option *table, size_t c
     if (table[i].value) short_forms[used++] = ':';
   }
   short_forms[used] = '\0';
-  long_forms[long_count++] = (struct option){"help", no_argument, NULL, HELP};
+  long_forms[long_count++] = (struct option){"help", no_argument, NULL, HELP_LETTER};
   long_forms[long_count] = (struct option){NULL, 0, NULL, 0};
 
   char buffer[QUOTED_SIZE];
@@ -365,7 +266,7 @@ int read_options(const tool_command *command, const tool_option *table, size_t c
   for (;;) {
     int answer = getopt_long(argc, argv, short_forms, long_forms, NULL);
     if (answer == -1) break;
-    if (answer == HELP) {
+    if (answer == HELP_LETTER) {
       const char *next = optind < argc ? argv[optind] : NULL;
       return print_help(command, table, count, next && *next != '-' ? next : NULL);
     }

@@ -102,24 +102,24 @@ typedef struct tool_option {
 
 /** The rows of the documented retry parameters (B1) and of the backoff's cap, for any command that retries. */
 #define BACKOFF_OPTIONS(options)                                                                                       \
-  INTEGER("max-attempts", &(options)->max_attempts, "attempts with a response (default 5)"),                           \
-      REAL("retry-base-interval", "S", &(options)->retry_base_interval, "base of the backoff, seconds (default 1)"),   \
+  INTEGER("max-attempts", &(options)->max_attempts, "maximum number of attempts (default 5)"),                         \
+      REAL("retry-base-interval", "S", &(options)->retry_base_interval,                                                \
+           "the n-th backoff is 2^n * S seconds, with jitter (default 1)"),                                            \
       REAL("retry-randomization-factor", "F", &(options)->retry_randomization_factor,                                  \
-           "jitter: waits vary by this part of themselves (default 0.5)"),                                             \
+           "jitter: vary each backoff by up to this fraction of it (default 0.5)"),                                    \
       INTEGER("max-retries-on-exception", &(options)->max_retries_on_exception,                                        \
-              "retries after exceptions (default 2)"),                                                                 \
-      REAL("backoff-cap", "S", &(options)->backoff_cap, "no backoff is longer, in seconds; 0: no cap (default)")
+              "maximum number of retries after network exceptions (default 2)"),                                       \
+      REAL("backoff-cap", "S", &(options)->backoff_cap, "maximum backoff in seconds; 0: no cap (default)")
 
 /** The rows of what goes beyond Box's strategy (B11, B12, C2). */
 #define BEYOND_OPTIONS(options)                                                                                        \
-  REAL("retry-after-cap", "S", &(options)->retry_after_cap,                                                            \
-       "how long a Retry-After is honoured, in seconds; 0: no cap (default)"),                                         \
+  REAL("retry-after-cap", "S", &(options)->retry_after_cap, "maximum Retry-After in seconds; 0: no cap (default)"),    \
       CHOICE("retry-after-over-cap", "DO", &(options)->retry_after_over_cap, over_cap_names,                           \
-             "with a longer one: clamp (wait for the cap; the default) or stop (do not retry)"),                       \
+             "if a Retry-After is longer: clamp (wait for the cap; default) or stop (do not retry)"),                  \
       REAL("retry-after-jitter", "F", &(options)->retry_after_jitter,                                                  \
-           "wait for up to this part of a Retry-After more, at random, 0 to 1 (default 0)"),                           \
+           "add up to this fraction of a Retry-After to it, at random, 0 to 1 (default 0)"),                           \
       FLAG_OFF("no-retry-unsafe-methods", &(options)->retry_unsafe_methods,                                            \
-               "retry a POST or a PATCH only if the server cannot have acted on it")
+               "retry POST and PATCH only if the server cannot have processed the request")
 
 extern const char *const over_cap_names[];
 

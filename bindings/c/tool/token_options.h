@@ -29,20 +29,22 @@ int token_read_field_environment(const tool_command *command, const tool_option 
 
 #define TOKEN_OPTIONS(tokens)                                                                                          \
   OWN("token", "TOKEN", token_read_text, (tokens),                                                                     \
-      "access token, sent as 'Authorization: Bearer TOKEN' unless -H has an Authorization. Others see it for a "       \
-      "moment in the list of processes, unlike what comes from a file or the environment"),                            \
-      OWN("token-file", "FILE", token_read_file, (tokens), "the access token is the first line of this (-: stdin)"),   \
-      OWN("token-env", "NAME", token_read_environment, (tokens), "the access token is in this environment variable"),  \
+      "access token, sent as 'Authorization: Bearer TOKEN' unless -H sets Authorization. Other users can see it in "   \
+      "the process list for a moment; --token-file and --token-env avoid that"),                                       \
+      OWN("token-file", "FILE", token_read_file, (tokens),                                                             \
+          "read the access token from the first line of FILE (-: stdin)"),                                             \
+      OWN("token-env", "NAME", token_read_environment, (tokens),                                                       \
+          "read the access token from this environment variable"),                                                     \
       TEXT(0, "token-url", "URL", &(tokens)->url,                                                                      \
-           "access tokens come from this OAuth 2.0 endpoint, whenever one is needed. --cacert, --capath, "             \
-           "--insecure, --proxy, --noproxy and --user-agent are for it too"),                                          \
+           "get access tokens from this OAuth 2.0 token endpoint when needed. --cacert, --capath, --insecure, "        \
+           "--proxy, --noproxy and --user-agent apply to it too"),                                                     \
       OWN("token-form", "FIELD", token_read_field, (tokens),                                                           \
-          "field of the form that is sent there: 'name=text', or 'name=@FILE' (what is in it, without its last line "  \
-          "end; @-: stdin). A text that begins with '@' comes from a file or the environment. May be given again"),    \
+          "form field for the token endpoint: 'name=text', or 'name=@FILE' to read it from a file, without the last "  \
+          "line end (@-: stdin). May be repeated"),                                                                    \
       OWN("token-form-env", "FIELD", token_read_field_environment, (tokens),                                           \
-          "the same, 'name=NAME': what is in the environment variable NAME"),                                          \
+          "the same, 'name=NAME', to read it from the environment variable NAME"),                                     \
       FLAG(0, "allow-insecure-token", &(tokens)->allows_insecure,                                                      \
-           "tokens, and that form, over http to other machines too: everybody on the way can read them")
+           "send tokens and the form over plain http to other machines too: anyone on the network can read them")
 
 /** Whether the options fit together. `is_stdin_taken`: something else reads it. TOOL_GO_ON, or the code to exit with. */
 int token_options_check(const tool_command *command, const token_options *tokens, bool is_stdin_taken);

@@ -165,6 +165,6 @@ def test_what_a_newer_library_may_say_is_no_error() -> None:
     assert isinstance(reason, enums.Reason)
     assert reason.name == "UNKNOWN_1000"
     assert reason == 1000
-    assert reason.text == "this is no reason of this library"
+    assert reason.text == "not a reason of this library"
     with pytest.raises(ValueError, match="none"):
         enums.Reason("none")  # type: ignore[arg-type]

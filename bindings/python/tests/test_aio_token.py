@@ -154,7 +154,7 @@ def test_f113_a_provider_that_is_cancelled_cancels(server: Server) -> None:
                 assert type(end) is CancelledError
                 assert isinstance(end.__cause__, asyncio.CancelledError)
             assert provider.calls == 1
-            with pytest.raises(CancelledError, match="the token provider cancelled"):
+            with pytest.raises(CancelledError, match="the token provider canceled"):
                 await client.get(server.url("/auth"), token_source=source)
 
     in_loop(work)

@@ -100,7 +100,7 @@ def test_an_error_survives_pickling() -> None:
 def test_the_detail_says_which_argument_and_why() -> None:
     with pytest.raises(InvalidArgumentError) as raised:
         RetryStrategy(max_attempts=-1)
-    assert raised.value.detail == "options.max_attempts: must be from 0 to 1000000, but is -1"
+    assert raised.value.detail == "options.max_attempts: must be from 0 to 1000000 (got -1)"
     assert str(raised.value) == raised.value.detail
     assert (raised.value.error, raised.value.name) == (Error.INVALID_ARGUMENT, "invalid_argument")
 

@@ -21,7 +21,7 @@ class _DetailedError(Exception):
     error: Error
 
     def __init__(self, detail: str = "") -> None:
-        """`detail` says what was wrong, such as "options.max_attempts: must be from 0 to 1000000, but is -1"."""
+        """`detail` says what was wrong, such as "options.max_attempts: must be from 0 to 1000000 (got -1)"."""
         super().__init__(detail)
         self.detail = detail
         #: The attempts of the call that ended so; empty if no call did.

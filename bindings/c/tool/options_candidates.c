@@ -1,0 +1,64 @@
+/* Which option a misspelled or shortened name could be. */
+#include "options_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LONGEST_NAME = 63, NAMED_CANDIDATES = 4 };
+
+/* The number of letters to add, remove or replace to turn one name into the other (Levenshtein). */
+static size_t distance(const char *one, const char *other) {
+  size_t row[LONGEST_NAME + 1];
+  const size_t length = strlen(other);
+  if (length > LONGEST_NAME) return LONGEST_NAME;
+  for (size_t j = 0; j <= length; j++)
+    row[j] = j;
+  for (size_t i = 1; one[i - 1]; i++) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= length; j++) {
+      const size_t replaced = diagonal + (one[i - 1] != other[j - 1]);
+      diagonal = row[j];
+      row[j] = 1 + (row[j] < row[j - 1] ? row[j] : row[j - 1]);
+      if (replaced < row[j]) row[j] = replaced;
+    }
+  }
+  return row[length];
+}
+
+/* The option whose name is nearest; NULL if none is near. */
+static const char *nearest(const tool_option *table, size_t count, const char *name) {
+  const char *found = NULL;
+  size_t best = 1 + strlen(name) / 4; /* one letter in four may be wrong, and one more */
+  for (size_t i = 0; i < count; i++) {
+    if (!is_option(&table[i])) continue;
+    const size_t steps = distance(name, table[i].name);
+    if (steps > best || (found && steps == best)) continue;
+    best = steps;
+    found = table[i].name;
+  }
+  return found;
+}
+
+/* Writes "--a, --b" for the options that begin with `name`, the first few of them. Returns how many begin with it. */
+static size_t list_matches(char *list, size_t size, const tool_option *table, size_t count, const char *name) {
+  size_t matches = 0, used = 0;
+  *list = '\0';
+  for (size_t i = 0; i < count; i++) {
+    if (!is_option(&table[i]) || strncmp(table[i].name, name, strlen(name)) != 0) continue;
+    if (matches++ >= NAMED_CANDIDATES) continue;
+    used += (size_t)snprintf(list + used, size - used, "%s--%s", matches > 1 ? ", " : "", table[i].name);
+  }
+  if (matches > NAMED_CANDIDATES) snprintf(list + used, size - used, ", ...");
+  return matches;
+}
+
+int refuse_name(const tool_command *command, const tool_option *table, size_t count, const char *name) {
+  char buffer[QUOTED_SIZE], list[NAMED_CANDIDATES * (LONGEST_NAME + 4) + sizeof ", ..."];
+  if (list_matches(list, sizeof list, table, count, name) > 1) {
+    return usage_error(command, "ambiguous option '--%s': it could be %s", quoted(buffer, name), list);
+  }
+  const char *candidate = nearest(table, count, name);
+  if (!candidate) return usage_error(command, "unknown option '--%s'", quoted(buffer, name));
+  return usage_error(command, "unknown option '--%s'; did you mean '--%s'?", quoted(buffer, name), candidate);
+}
