@@ -108,7 +108,7 @@ def test_the_detail_says_which_argument_and_why() -> None:
 def test_a_loop_that_has_ended_says_so() -> None:
     with RetryLoop(strategy()) as loop:
         loop.next(Outcome(404))
-        with pytest.raises(EndedError, match="already given its last decision"):
+        with pytest.raises(EndedError, match="already made its last decision"):
             loop.next(Outcome(503))
 
 

@@ -322,7 +322,7 @@ def test_f113_a_canceled_call_is_a_connection_error(server: Server, stream: bool
     with (
         TokenSource(provider) as source,
         session_with(ours(token_source=source)) as session,
-        pytest.raises(requests.ConnectionError, match="cancelled") as raised,
+        pytest.raises(requests.ConnectionError, match="canceled") as raised,
     ):
         session.get(server.url("/seq/200", id=server.new_id()), stream=stream)
     assert isinstance(raised.value.__cause__, CancelledError)
