@@ -3,21 +3,20 @@
     Tests/fuzz/run [--seconds N] [--jobs N] [--grow] [TARGET ...]
 
 The sources are compiled as ordinary Swift, optimized like the shipped library, with Swift's checks on. Each target
-TARGET.c runs for N seconds (30) on one core, and as many run at once as there are cores. It begins with the inputs in
-corpus/TARGET, and with what earlier runs on this machine have found. Share of time on two cores: a minute to build and
-to prove that faults are seen, then 4 N seconds.
+TARGET.c runs for N seconds (30) on one core, and as many run at once as there are cores. It begins with the inputs of
+its corpus (see corpus.py), and with what earlier runs on this machine have found. Share of time on two cores: a minute
+to build and to prove that faults are seen, then 4 N seconds.
 
 A finding is a crash of any kind: a broken promise (REQUIRE), a Swift trap, an error that the sanitizer sees, a leak, an
 input that takes longer than 10 seconds. Its input is kept in build/fuzz/findings, and how to repeat it is printed.
 
---grow adds what was found to corpus/TARGET: the fewest inputs that reach all that has been reached. An input that is to
-stay there whatever the others reach (one that once was a finding, say) gets a name of its own.
+--grow makes corpus/TARGET.tar.xz anew, with what was found: the fewest inputs that reach all that has been reached, and
+the inputs that have a name.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 import re
 import shlex
@@ -27,6 +26,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
+
+import corpus
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
@@ -114,6 +115,11 @@ def build(targets: list[str]) -> None:
         call(swiftc, "-use-ld=lld", SWIFT_SANITIZERS, *objects, *own, "-lcurl", "-o", BUILD / name)
 
 
+def unpacked(target: str) -> Path:
+    """Where the inputs of a target's corpus are while it runs."""
+    return BUILD / "unpacked" / target
+
+
 def prove(fault: Fault) -> bool:
     """Whether this deliberate fault is found."""
     artifacts = BUILD / "proofs"
@@ -133,7 +139,7 @@ def fuzz(target: str, seconds: int) -> bool:
     dictionary = HERE / f"{target}.dict"
     for directory in (found, findings):
         directory.mkdir(parents=True, exist_ok=True)
-    command = [str(BUILD / target), str(found), str(HERE / "corpus" / target), f"-max_total_time={seconds}"]
+    command = [str(BUILD / target), str(found), str(unpacked(target)), f"-max_total_time={seconds}"]
     command += ["-timeout=10", "-use_value_profile=1", "-print_final_stats=1", f"-artifact_prefix={findings}/{target}-"]
     if target in THREADED:
         command.append("-detect_leaks=0")
@@ -167,26 +173,32 @@ def report(target: str, log: Path, text: str) -> None:
 
 
 def grow(target: str) -> None:
-    """Add the fewest inputs that reach all edges to the corpus of the repository, and leave those that have a name."""
-    corpus, merged = HERE / "corpus" / target, BUILD / "merged" / target
+    """Make the archive anew: the fewest inputs that reach all edges, and those of before that have a name."""
+    merged = BUILD / "merged" / target
     shutil.rmtree(merged, ignore_errors=True)
     merged.mkdir(parents=True)
-    command = (BUILD / target, "-set_cover_merge=1", "-use_counters=0", merged, corpus, BUILD / "corpus" / target)
-    call("env", "SWIFT_BACKTRACE=enable=no", *command)
-    for old in corpus.iterdir():
-        if is_nameless(old):
-            old.unlink()
-    named = {file.read_bytes() for file in corpus.iterdir()}
-    for new in merged.iterdir():
-        if new.read_bytes() not in named:
-            shutil.copy(new, corpus)
-    files = list(corpus.iterdir())
-    print(f"{target}: {len(files)} inputs, {sum(file.stat().st_size for file in files)} bytes in corpus/{target}")
+    command = (BUILD / target, "-set_cover_merge=1", "-use_counters=0", merged, unpacked(target))
+    call("env", "SWIFT_BACKTRACE=enable=no", *command, BUILD / "corpus" / target)
+    inputs = {
+        name: content for name, content in corpus.archived(target).items() if not corpus.is_nameless(name, content)
+    }
+    named = set(inputs.values())
+    for file in merged.iterdir():
+        content = file.read_bytes()
+        if content not in named:
+            inputs[file.name] = content
+    corpus.pack(target, inputs)
+    count, files = len(corpus.archived(target)), len(corpus.findings(target))
+    print(f"{target}: {count} inputs in {corpus.archive_of(target)}, {files} as files")
 
 
-def is_nameless(file: Path) -> bool:
-    """Whether libFuzzer named it: with the SHA-1 of its content."""
-    return file.name == hashlib.sha1(file.read_bytes()).hexdigest()
+def prepare(target: str) -> bool:
+    """Unpack the corpus of a target; whether its archive is as corpus.py makes it."""
+    corpus.unpack(target, unpacked(target))
+    count = len(list(unpacked(target).iterdir()))
+    good = corpus.is_reproducible(target)
+    print(f"corpus: {target}: {count} inputs, sorted, each once: {'yes' if good else 'NO'}")
+    return good
 
 
 def main() -> int:
@@ -204,7 +216,7 @@ def main() -> int:
             parser.error(f"there is no target {target}")
 
     build(targets)
-    results = [prove(fault) for fault in FAULTS]
+    results = [prepare(target) for target in targets] + [prove(fault) for fault in FAULTS]
     if all(results):
         with ThreadPoolExecutor(arguments.jobs) as pool:
             results += pool.map(lambda target: fuzz(target, arguments.seconds), targets)
