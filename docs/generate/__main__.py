@@ -1,6 +1,7 @@
 """Makes what is made from the header and from what the tool says: manual pages, shell completion, pictures.
 
 python docs/generate [--check]: writes the files, or says which of them are out of date. scripts/docs calls it.
+It makes the pages that lead to tests, too; python docs/generate/test_pages.py makes them alone, and needs no build.
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ from pathlib import Path
 import completions
 import decision_flow
 import header_text
+import made_files
 import manual_pages
 import outages
 import terminal_picture
+import test_pages
+from made_files import ROOT
 from tool_help import Tool
 
-ROOT = Path(__file__).resolve().parents[2]
 PREFIX = Path(os.environ.get("BOXRETRY_PREFIX") or ROOT / "build/prefix").resolve()
 
-_MADE = ("man/*", "completions/*", "decision-flow.*", "fetch.svg", "outages.md", "outages-*.svg")
+_MADE = (*test_pages.NAMES, "man/*", "completions/*", "decision-flow.*", "fetch.svg", "outages.md", "outages-*.svg")
 
 
 def made() -> dict[Path, str]:
@@ -47,20 +50,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="docs/generate", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; say what is out of date")
     check = parser.parse_args().check
-    files = made()
-    known = {path.relative_to(ROOT) for name in _MADE for path in (ROOT / "docs").glob(name)}
-    outdated = sorted(path for path, text in files.items() if path not in known or (ROOT / path).read_text() != text)
-    left_over = sorted(known - files.keys())
-    if check:
-        for path in outdated + left_over:
-            print(f"{path}: is not what the header and the tool's help make now; run scripts/docs")
-        return 1 if outdated or left_over else 0
-    for path in outdated:
-        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
-        (ROOT / path).write_text(files[path])
-    for path in left_over:
-        (ROOT / path).unlink()
-    return 0
+    index = test_pages.read()
+    status = test_pages.report_problems(index)
+    return made_files.write(made() | test_pages.made(index), _MADE, check) or status
 
 
 if __name__ == "__main__":
