@@ -106,7 +106,7 @@ def say_nothing_of_what_it_does(index: Index) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (add_a_tag, ": B99 is no clause"),
+        (add_a_tag, ": B99 is neither a clause"),
         (take_a_test_away, "no test names F40"),
         (take_a_clause_s_tests_away, "no test names K3"),
         (note_what_has_a_test, "F25 has a test now"),

@@ -43,7 +43,7 @@ class Index:
 
     tests: list[Test]
     clauses: dict[str, dict[str, str]]
-    """By section, by name: the title, or where there is none how the clause begins."""
+    """By section, by name: the title, or the first words of a clause without one."""
     cases: dict[str, list[Case]]
     """By section."""
     sources: list[dict[str, Any]]
@@ -93,7 +93,7 @@ def problems(index: Index) -> Iterator[str]:
     cases = {case.name: case for section in index.cases.values() for case in section}
     for name in sorted(index.tests_of.keys() - clauses - cases.keys()):
         references = ", ".join(test.reference for test in index.tests_of[name])
-        yield f"{references}: {name} is no clause of docs/semantics.md and no case of docs/generate/cases.tsv"
+        yield f"{references}: {name} is neither a clause of docs/semantics.md nor a case of docs/generate/cases.tsv"
     for name in sorted(clauses - index.tests_of.keys()):
         yield f"docs/semantics.md: no test names {name}"
     for case in cases.values():

@@ -55,7 +55,7 @@ def test_b9_the_example_of_a_custom_strategy() -> None:
 
 
 def test_b4_b5_exceptions_have_their_own_progression_and_count_as_attempts() -> None:
-    """Given responses and exceptions in turn: each waits by the number of its own counter."""
+    """Given responses and exceptions in turn: each waits by the number of its counter."""
     strategy = RetryStrategy(retry_randomization_factor=0)
     decided = decisions([ERROR, EXCEPTION, ERROR, EXCEPTION, ERROR, ERROR], strategy)
     assert waits(decided) == [2, 2, 8, 4]
