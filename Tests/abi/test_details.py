@@ -111,7 +111,7 @@ def test_t13_refusal_names_the_option_that_allows_it() -> None:
     calls = Calls()
     source = calls.library.new("boxretry_token_source_new_fixed", calls.text(b"token"))
     request = calls.request(b"http://192.0.2.1/", token_source=source)
-    assert "which allow_insecure_token alone lets through" in calls.refused(request)
+    assert "set allow_insecure_token to allow this" in calls.refused(request)
 
 
 # Files
