@@ -61,7 +61,7 @@ NONE = (1, 0)
 
 _HTTP = Rule("BOXRETRY_HTTP_…", 0, 3)
 _FINITE = 1.7976931348623157e308
-_ANY_NUMBER = '"unknown" for a number that is none'
+_ANY_NUMBER = '"unknown" for any other number'
 
 NUMBERS = {
     "boxretry_error_name.error": Rule(_ANY_NUMBER),
@@ -136,7 +136,7 @@ NUMBERS = {
     "boxretry_token_delay.failed_attempt": Rule("`failed_attempt`: 1 or more", 1),
     "boxretry_token_delay.unit_random": Rule("0 to 1", 0, 1),
     "boxretry_clock_advance.seconds": Rule("`seconds`: 0 to 2^31 - 1", 0, LONGEST_DELAY),
-    "boxretry_clock_suspend.seconds": Rule("As boxretry_clock_advance() in all else", 0, LONGEST_DELAY),
+    "boxretry_clock_suspend.seconds": Rule("Otherwise like boxretry_clock_advance()", 0, LONGEST_DELAY),
     "boxretry_clock_set_wall.unix_time": Rule(f"{YEAR_1} (year 1) to {YEAR_9999} (year 9999)", YEAR_1, YEAR_9999),
     "boxretry_clock_now.timeline": _one_of("BOXRETRY_TIMELINE_"),
     "boxretry_clock_sleep.seconds": Rule("`seconds` (0 to 2^31 - 1)", 0, LONGEST_DELAY),
@@ -165,7 +165,7 @@ NUMBERS = {
     "boxretry_token_request_succeed.length": Rule("a token of `length` bytes", 0, MOST_BYTES),
     "boxretry_token_request_succeed.expires_in": Rule("the waiters get the error (T6)"),
     "boxretry_token_request_fail.retryable": _flag("flag; whether to try again"),
-    "boxretry_client_options.deadline_ms": Rule("of each call; 0 or more; 0 or BOXRETRY_NO_TIMEOUT: none", 0),
+    "boxretry_client_options.deadline_ms": Rule("milliseconds, 0 or more; 0 or BOXRETRY_NO_TIMEOUT: none", 0),
     "boxretry_client_options.proxy_mode": _one_of("BOXRETRY_PROXY_"),
     "boxretry_client_options.max_total_attempts": Rule(
         "1 to 1000000; 0: 1000 for a custom strategy", 1, 1000000, zero=True
@@ -189,17 +189,19 @@ NUMBERS = {
     "boxretry_client_options.replay_code_count": Rule("at most 16", 0, 16),
     "boxretry_client_options.allow_insecure_token": _flag(),
     "boxretry_client_options.budget_capacity": Rule("retries; 1 to 1000000; 0: no budget", 1, 1000000, zero=True),
-    "boxretry_client_options.budget_ratio": Rule("0 to 1: what a success gives back", 0, 1),
-    "boxretry_client_options.connect_timeout_ms": Rule("0 or more; 0 or BOXRETRY_NO_TIMEOUT: only `timeouts` holds", 0),
+    "boxretry_client_options.budget_ratio": Rule("What a success gives back to the budget: 0 to 1", 0, 1),
+    "boxretry_client_options.connect_timeout_ms": Rule(
+        "0 or more; 0 or BOXRETRY_NO_TIMEOUT: only `timeouts` applies", 0
+    ),
     "boxretry_client_options.reconnect": _one_of("BOXRETRY_SWITCH_"),
     "boxretry_client_close.timeout_ms": Rule("WAIT_TIMEOUT", 0),
     "boxretry_call_wait.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
-    "boxretry_response_header_at.index": Rule("One of the header lines", *NONE),
-    "boxretry_response_attempt.index": Rule("One of the attempts, from 0", 0, 0),
+    "boxretry_response_header_at.index": Rule("the header line at `index`, from 0", *NONE),
+    "boxretry_response_attempt.index": Rule("the attempt at `index`, from 0", 0, 0),
     "boxretry_response_reconnect.index": Rule("the reconnect at `index`, from 0", *NONE),
-    "boxretry_response_redirect.index": Rule("One of the redirects, from 0", *NONE),
+    "boxretry_response_redirect.index": Rule("the redirect at `index`, from 0", *NONE),
     "boxretry_queue_take.capacity": Rule("at most `capacity` (1 or more) ended calls", 1, MOST_BYTES),
-    "boxretry_queue_take.timeout_ms": Rule("0 if the time has passed", 0),
+    "boxretry_queue_take.timeout_ms": Rule("0 after the timeout", 0),
 }
 
 MAY_BE_NULL = {
@@ -211,9 +213,9 @@ MAY_BE_NULL = {
     "boxretry_request.user_pointer": "yours",
     "boxretry_retry_options.delay_headers": "NULL (default): none",
     "boxretry_outcome.headers": "NULL if there are none",
-    "boxretry_outcome.request": "NULL (default): not said",
+    "boxretry_outcome.request": "NULL (default): unknown",
     "boxretry_outcome.body": "NULL: none",
-    "boxretry_outcome.url": "NULL: not said",
+    "boxretry_outcome.url": "NULL: unknown",
     "boxretry_strategy_callbacks.context": "yours",
     "boxretry_strategy_callbacks.retry_after": "NULL: Retry-After, else the backoff",
     "boxretry_strategy_callbacks.context_free": "NULL: nothing to do",
@@ -262,10 +264,10 @@ MAY_BE_NULL = {
     "boxretry_token_request_release.request": "NULL is accepted",
     "boxretry_request.timeouts": "",
     "boxretry_request.strategy": "",
-    "boxretry_request.queue": "where the call goes when it has ended (retained); or:",
-    "boxretry_request.on_complete": "runs on the loop, once, when the call has ended",
+    "boxretry_request.queue": "NULL: none",
+    "boxretry_request.on_complete": "Instead of a queue",
     "boxretry_request.on_complete_context": "",
-    "boxretry_request.cancel": "a switch that ends the call",
+    "boxretry_request.cancel": "NULL: none",
     "boxretry_request.body_source": "NULL: none",
     "boxretry_request.sink": "NULL: memory",
     "boxretry_request.on_progress": "NULL: none",
@@ -286,7 +288,7 @@ MAY_BE_NULL = {
     "boxretry_sink.context_free": "NULL: nothing to do",
     "boxretry_sink.context": "yours",
     "boxretry_sink.begin": "NULL: nothing to do",
-    "boxretry_client_options.strategy": "NULL: as `preset` says",
+    "boxretry_client_options.strategy": "NULL: the preset's",
     "boxretry_client_options.client_certificate": "NULL: none",
     "boxretry_client_options.client_key": "NULL: the same file",
     "boxretry_client_options.client_key_password": "NULL: none",
@@ -302,7 +304,7 @@ MAY_BE_NULL = {
     "boxretry_client_options.on_transfer_context": "yours",
     "boxretry_client_options.timeouts": "NULL: the defaults",
     "boxretry_client_options.user_agent": 'NULL: "boxretry/" and the version',
-    "boxretry_client_options.ca_file": "NULL: these",
+    "boxretry_client_options.ca_file": "NULL: the system's",
     "boxretry_client_options.ca_path": "NULL: none",
     "boxretry_client_options.headers": "NULL if there are none",
     "boxretry_client_new_derived.options": "Options that are 0 or NULL are as in `from`",
@@ -386,8 +388,8 @@ TEXTS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
     "boxretry_part.name": ("", _has_no_control_character),
     "boxretry_part.file_name": ("", _has_no_control_character),
     "boxretry_part.content_type": ("", _has_no_control_character),
-    "boxretry_sink.path": ("of a regular file, or of none; not empty", lambda text: 0 < len(text) <= LONGEST_NAME),
-    "boxretry_client_options.user_agent": ("no control character but the tab", _has_no_control_character),
+    "boxretry_sink.path": ("Of a regular file, or of none; not empty", lambda text: 0 < len(text) <= LONGEST_NAME),
+    "boxretry_client_options.user_agent": ("no control character except the tab", _has_no_control_character),
     "boxretry_client_options.idempotency_key_header": ("a token", _is_header_name),
     "boxretry_token_options.initial_token": ("1 to 16384 bytes, each in 0x21", _is_access_token),
     "boxretry_token_endpoint_options.initial_token": ("", _is_access_token),
@@ -395,7 +397,7 @@ TEXTS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
     "boxretry_sending_set_header.value": ("The rules for a request's headers hold", _has_no_control_character),
     "text.text": ("", lambda text: _is_token(text, 256)),  # of client_options.secret_headers and replay_codes
     "boxretry_token_endpoint_options.user_agent": ("", _has_no_control_character),
-    "boxretry_token_endpoint_options.url": ("https, or http to this very machine", _is_confidential_url),
+    "boxretry_token_endpoint_options.url": ("https, or http to this machine", _is_confidential_url),
     "boxretry_token_source_new_fixed.token": ("1 to 16384 bytes, each in 0x21 to 0x7E", _is_token_text),
 }
 
@@ -508,7 +510,7 @@ MAY_ANSWER_NULL = {
     "boxretry_response_reason_phrase": "accept NULL and return an empty value",
     "boxretry_response_url": "accept NULL and return an empty value",
     "boxretry_response_user_pointer": "accept NULL and return an empty value",
-    "boxretry_call_take_response": "else NULL",
+    "boxretry_call_take_response": "NULL if the call has not ended",
     "boxretry_call_user_pointer": "NULL for NULL",
     "boxretry_sending_method": "NULL for NULL",
     "boxretry_sending_url": "NULL for NULL",

@@ -138,6 +138,9 @@ def read_header() -> Header:
                 handles[declaration.name] = _comment_above(lines, declaration.coord.line - 1)
             else:
                 structs[declaration.name] = _struct(declaration.name, kind.type, lines)
+        elif isinstance(kind, c_ast.Struct):  # after a typedef of its name, which stands in the section Types
+            handles.pop(kind.name, None)
+            structs[kind.name] = _struct(kind.name, kind, lines)
         elif isinstance(kind, c_ast.Enum):
             _add_enum(kind, constants)
         elif isinstance(kind, c_ast.FuncDecl):

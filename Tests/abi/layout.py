@@ -15,7 +15,7 @@ from install import LAYOUT, run_c
 
 EXPLANATION = """\
 # The public structs (size; then offset, size, type and name of each field) and the values of all constants but the
-# version's, on 64-bit machines. Once released, a line here never changes.
+# version's, by name, on 64-bit machines. Once released, a line here never changes.
 # Made by: python Tests/abi/layout.py --write
 """
 
@@ -25,7 +25,7 @@ def measure() -> str:
     """The layout as the C compiler sees it."""
     header = read_header()
     lines = []
-    for struct in header.structs.values():
+    for struct in sorted(header.structs.values(), key=lambda struct: struct.name):
         lines.append(f'printf("\\nstruct {struct.name} %zu\\n", sizeof({struct.name}));')
         for field in struct.fields:
             member = f"(({struct.name} *)0)->{field.name}"
@@ -35,7 +35,7 @@ def measure() -> str:
                 f"offsetof({struct.name}, {field.name}), sizeof({member}));"
             )
     lines.append('printf("\\n");')
-    for name, value in header.constants.items():
+    for name, value in sorted(header.constants.items()):
         if name.startswith("BOXRETRY_VERSION_"):
             continue
         conversion, cast = ("%.17g", "double") if isinstance(value, float) else ("%lld", "long long")

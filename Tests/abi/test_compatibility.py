@@ -55,7 +55,7 @@ def test_the_header_of_each_release_is_kept() -> None:
 
 ADDED_FUNCTION = "int32_t boxretry_from_the_future(void);\n\n"
 CHANGES = {
-    "a field moved": ("  int32_t max_attempts; ", "  int32_t new_field;\n  int32_t max_attempts; "),
+    "a field moved": ("  int32_t max_attempts;\n", "  int32_t new_field;\n  int32_t max_attempts;\n"),
     "a constant changed": ("BOXRETRY_PROXY_NONE = 1", "BOXRETRY_PROXY_NONE = 3"),
     "an error changed": ("X(BOXRETRY_ERROR_CLOSED, 7,", "X(BOXRETRY_ERROR_CLOSED, 70,"),
     "a field's type changed": (

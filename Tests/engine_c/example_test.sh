@@ -49,7 +49,7 @@ END
   status 503, 5 bytes
 END
   expect 1 ftp://127.0.0.1/ <<'END'
-blocking: an argument is not valid: request.url: has a scheme other than http and https
+blocking: invalid argument: request.url: has a scheme other than http and https
 END
   expect 2 <<'END'
 usage: blocking URL...
@@ -106,7 +106,7 @@ END
 client_credentials: the token provider failed: the provider failed (calls: 1): status 404
 END
   expect 1 http://example.com/ me 7 <<'END'
-client_credentials: an argument is not valid: options.url: would send the secrets over plain http; set allow_insecure to allow this
+client_credentials: invalid argument: options.url: would send the secrets over plain http; set allow_insecure to allow this
 END
   expect 2 @/token <<'END'
 usage: CLIENT_SECRET=... client_credentials URL CLIENT_ID ENTERPRISE_ID

@@ -244,7 +244,7 @@ def test_people_see_the_questions_with_their_answers_then_action_delay_and_why()
         "Action  retry - wait for the delay, then send the request again",
         "Delay   backoff - 2 s to 6 s, in the middle 4 s: 2^2 * 1 s * a random factor,",
         "        0.5 to 1.5",
-        "Why     server_error - the server failed (status 500 or above)",
+        "Why     server_error - server error (status 500 or above)",
     ]
 
 

@@ -298,7 +298,7 @@ def test_write_out_says_why_a_call_failed(server: FaultServer) -> None:
     message = "the server returned status 404 Not Found (this status is not retried)"
     assert out(server, format, server.url("/seq/404")) == f"4 404 {message}"
     refused = out(server, format, server.url("/", kind="refused"), NO_RETRIES)
-    assert refused.startswith("5 000 connect: no connection could be made")
+    assert refused.startswith("5 000 connect: could not connect")
 
 
 def test_write_out_may_go_to_stderr(server: FaultServer) -> None:

@@ -127,7 +127,7 @@ def test_f77_a_rejected_token_that_comes_again_is_none(server: FaultServer) -> N
         ("/seq/401", {}, "client_token_provider_failed", "status 401"),
         ("/seq/307", {"to": "http"}, "client_token_provider_failed", "status 307"),
         ("/seq/200", {"body": "<html>"}, "client_token_provider_failed", ""),
-        ("/token", {"token": "a b"}, "invalid_client_token", "a byte that no header may have"),
+        ("/token", {"token": "a b"}, "invalid_client_token", "a byte that is not allowed in a header"),
         ("/token", {"expires_in": "60"}, "invalid_client_token_expiration", "above 60"),
     ],
 )

@@ -152,10 +152,7 @@ def test_a_disk_that_is_full_is_a_failure_on_this_machine(server: FaultServer, t
         check=False,
     )
     assert run.returncode == 9
-    assert run.stderr == (
-        b"boxretry fetch: sink: the body of the response could not be put where it was to go: "
-        b"sink.path: File too large\n"
-    )
+    assert run.stderr == (b"boxretry fetch: sink: the response body could not be written: sink.path: File too large\n")
     assert (names_in(tmp_path), file.read_text()) == (["page"], "what was there")
 
 

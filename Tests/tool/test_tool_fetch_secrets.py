@@ -83,7 +83,7 @@ ENDPOINT = ["--token-url", "http://127.0.0.1:1/token"]
         ([*ENDPOINT, "--token-form-env=key=UNSET"], "--token-form-env: there is no such environment variable as for"),
         (["--token-url="], "--token-url: options.url: is empty"),
         (["--token-url=ftp://s3cr3t/"], "--token-url: options.url: has a scheme other than http and https"),
-        (["--token-url=http://192.0.2.1/?s3cr3t"], "--token-url: options.url: is http to another machine"),
+        (["--token-url=http://192.0.2.1/?s3cr3t"], "--token-url: options.url: would send the secrets over plain http"),
         ([*ENDPOINT, "-x", ""], "proxy: is empty"),
         (["--token-file=-", "-T", "-"], "only one option can read standard input"),
         (["--token-file=-", "-d", "@-"], "only one option can read standard input"),

@@ -40,12 +40,11 @@ def test_an_attempt_that_ends_with_the_call_is_told_too(server: FaultServer) -> 
     """B11, B15: past the deadline, and a body beyond a limit. Nothing was decided, so that nothing comes next."""
     assert rows_of(on_terminal("--deadline-ms=20", AT_ONCE, server.url("/seq/stall")).errors) == [
         "      1  T  deadline",
-        "boxretry fetch: deadline: the call's deadline has passed",
+        "boxretry fetch: deadline: the call's deadline passed",
     ]
     assert rows_of(on_terminal("--body-limit=9", server.url("/seq/200", size=10)).errors) == [
         "      1  T  response_too_large",
-        "boxretry fetch: response_too_large: the response is larger than a limit of the caller: "
-        "body_limit: the body is longer",
+        "boxretry fetch: response_too_large: the response exceeds a size limit: body_limit: the body is longer",
     ]
 
 
@@ -147,7 +146,7 @@ def test_a_download_to_a_file_shows_a_bar_in_the_line_of_its_attempt(server: Fau
     assert rows_of(shown_at_last(screen)) == [
         "      1  T  503           server_error, retry in 0 s (backoff)",
         "      2  T  cancelled",
-        "boxretry fetch: cancelled: the call was cancelled; 2 attempts",
+        "boxretry fetch: cancelled: the call was canceled; 2 attempts",
     ]
     assert max(len(piece) for piece in re.split("[\r\n]", screen)) <= 80
 
@@ -215,7 +214,7 @@ def test_ctrl_c_cancels_the_call(server: FaultServer) -> None:
     assert run.exit_code == 130
     answer = json_line(run.output)
     assert (answer["status"], answer["error"], answer["body_bytes"]) == (0, "cancelled", 0)
-    assert run.errors.endswith("\nboxretry fetch: cancelled: the call was cancelled\n")
+    assert run.errors.endswith("\nboxretry fetch: cancelled: the call was canceled\n")
     (request,) = server.seen(mine, ended=True)
     assert request["connection_ended"] in ("client_closed", "client_reset")
 

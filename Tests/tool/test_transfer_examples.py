@@ -67,7 +67,7 @@ def test_upload_says_what_it_cannot_read_or_send(example: Example, server: Fault
     run = example("upload", "/no/such", server.url("/seq/200"))
     assert (run.exit_code, run.errors) == (1, "upload: /no/such: No such file or directory\n")
     run = example("upload", str(tmp_path / "file"), "ftp://a")
-    assert run.errors == "upload: an argument is not valid: request.url: has a scheme other than http and https\n"
+    assert run.errors == "upload: invalid argument: request.url: has a scheme other than http and https\n"
     assert example("upload", str(tmp_path / "file"), server.url("/seq/404")).exit_code == 1
 
 
@@ -114,7 +114,7 @@ def test_download_says_what_it_cannot_write(example: Example, server: FaultServe
     """Before anything is sent."""
     mine = server.new_id()
     run = example("download", server.url("/seq/200", id=mine), str(tmp_path / "none" / "file"))
-    assert run.errors == "download: an argument is not valid: sink.path: No such file or directory\n"
+    assert run.errors == "download: invalid argument: sink.path: No such file or directory\n"
     assert (run.exit_code, server.seen(mine)) == (1, [])
 
 

@@ -30,7 +30,7 @@ typedef struct fetch_sink {
 /** Gives a request a place for the body of its response. False: errno. */
 bool fetch_sink_begin(fetch_sink *it, const fetch_job *job, fetch_progress *progress, boxretry_request *request);
 
-/** After the call: waits until all is written, unless the call was cancelled. What has failed goes into the job's result. */
+/** After the call: waits until all is written, unless the call was canceled. What has failed goes into the job's result. */
 void fetch_sink_end(fetch_sink *it, fetch_job *job);
 
 /** A call that is under way, from fetch_call_begin() to fetch_call_end(). */

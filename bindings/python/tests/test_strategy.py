@@ -72,7 +72,7 @@ def test_b3_a_decision_says_what_and_why() -> None:
     assert not decision.refresh_token
     assert not decision.succeeded
     assert decision.reason is Reason.SERVER_ERROR
-    assert decision.reason.text == "the server failed (status 500 or above)"
+    assert decision.reason.text == "server error (status 500 or above)"
     assert decision.delay == 7
     assert decision.delay_source is DelaySource.RETRY_AFTER
     assert decision.attempt_number == 2
