@@ -25,16 +25,17 @@ def run(command: str) -> str:
 
 def commit() -> str:
     """The one that is measured, and whether files have changed since; those that are written here do not count."""
-    others = ["--", ".", ":!bench/*.md", ":!bench/*.svg", ":!bench/profile.json"]
+    others = ["--", ".", ":!bench/*.md", ":!bench/*.svg", ":!bench/counts/profile.json"]
     changes = run(shlex.join(["git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no", *others]))
     return run(f"git -C {ROOT} describe --always --tags").strip() + (" and changes" if changes.strip() else "")
 
 
 def compile_c(name: str, *, options: str = "", output: str = "") -> Path:
-    """Compiles bench/NAME.c against the installed header."""
+    """Compiles bench/NAME.c (decisions/token) against the installed header."""
     OUT.mkdir(parents=True, exist_ok=True)
-    program = OUT / (output or name)
-    run(f"cc -std=gnu11 -O2 -Wall -Wextra -Werror -I{PREFIX}/include {ROOT}/bench/{name}.c -o {program} {options}")
+    program = OUT / (output or Path(name).name)
+    folders = f"-I{PREFIX}/include -I{ROOT}/bench"
+    run(f"cc -std=gnu11 -O2 -Wall -Wextra -Werror {folders} {ROOT}/bench/{name}.c -o {program} {options}")
     return program
 
 

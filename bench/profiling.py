@@ -1,7 +1,7 @@
 """Counts where the time goes, and writes bench/PROFILE.md.
 
 scripts/profile             counts, and compares with what was kept
-scripts/profile --keep      keeps what it counts in bench/profile.json, as what later versions are compared with
+scripts/profile --keep      keeps what it counts in bench/counts/profile.json, as what later versions are compared with
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import platform
 import sys
 from typing import Any
 
-import counting
-from counting import Numbers
+from counts import counting
+from counts.counting import Numbers
 from measure import OUT, PREFIX, ROOT, compile_c, compile_client, markdown, run
 from server import nginx
 
-KEPT = ROOT / "bench/profile.json"
+KEPT = ROOT / "bench/counts/profile.json"
 
 DECISIONS = (
     "503 without headers",
@@ -28,7 +28,7 @@ DECISIONS = (
     "503 with 10 headers",
     "429 with 12 headers",
 )
-"""The rows of bench/decision.c."""
+"""The rows of bench/decisions/decision.c."""
 
 INTRODUCTION = """# Where the time goes
 
@@ -46,7 +46,7 @@ and what is done once for many is done for more of them."""
 
 def of_requests(url: str) -> tuple[dict[str, dict[str, float]], Numbers, Numbers]:
     """What a request takes, by who sends it; and our side's instructions by function, for one at a time and many."""
-    program = compile_client("http")
+    program = compile_client("transfers/http")
     figures, own = {}, {}
     for subject, in_flight in (("easy", 1), ("perform", 1), ("poll", 64), ("queue", 64)):
         command = f"{program} {subject} {url} COUNT {in_flight}"
@@ -60,9 +60,9 @@ def of_requests(url: str) -> tuple[dict[str, dict[str, float]], Numbers, Numbers
 
 def of_decisions() -> tuple[dict[str, dict[str, float]], Numbers]:
     """What a decision takes, by who makes it; and our side's instructions by function, without headers."""
-    compile_c("plain_rules", options=f"-fPIC -shared -o {OUT}/libplain_rules.so")
+    compile_c("decisions/plain_rules", options=f"-fPIC -shared -o {OUT}/libplain_rules.so")
     libraries = f"-L{OUT} -lplain_rules -L{PREFIX}/lib -lboxretry -Wl,-rpath,{OUT}:{PREFIX}/lib"
-    program = compile_c("decision", options=libraries)
+    program = compile_c("decisions/decision", options=libraries)
     figures, own = {}, {}
     for row, name in enumerate(DECISIONS):
         for who in ("plain", "ours"):
@@ -156,7 +156,7 @@ def main(arguments: list[str]) -> None:
         ),
         "The largest functions:",
         functions(bytes_of_functions, 40, "bytes"),
-        (ROOT / "bench/tried.md").read_text().strip(),
+        (ROOT / "bench/counts/tried.md").read_text().strip(),
     ]
     (ROOT / "bench/PROFILE.md").write_text("\n\n".join(sections) + "\n")
 

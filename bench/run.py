@@ -2,6 +2,9 @@
 
     python bench/run.py [NAME…]      all of them by default, in less than ten minutes; only then are results written
 
+decisions/ has what decides without I/O, transfers/ requests and bodies, timers/ waits, startup/ the first request of a
+process, python/ the Python package, and counts/ what profiling.py counts. Here is what they share.
+
 Machines are shared and noisy: what counts is a ratio of two things measured in turn in one run, and its median.
 """
 
@@ -15,15 +18,13 @@ import sys
 import time
 from typing import Callable
 
-import bulk
-import clients
-import idle
-import rules
-import sending
-import start
-import timers
+from decisions import rules
 from measure import ROOT, commit, run
+from python import clients
 from server import nginx_version
+from startup import start
+from timers import timers
+from transfers import bulk, idle, sending
 
 BENCHMARKS: dict[str, Callable[[], str]] = {
     "decision": rules.decision,

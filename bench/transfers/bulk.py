@@ -13,7 +13,7 @@ def bulk(rounds: int = 3) -> str:
 
     The goals, as for requests: CPU 1.05, MiB/s 0.97.
     """
-    program = compile_client("bulk")
+    program = compile_client("transfers/bulk")
     rows = [["what", "MiB/s", "bare", "ratio", "ms of CPU", "bare", "ratio", "peak KiB", "bare"]]
     aims = []
     with nginx() as server:

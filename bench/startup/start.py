@@ -19,7 +19,7 @@ def startup(rounds: int = 101) -> str:
 
     The goal is 0.5 ms beyond libcurl's own.
     """
-    program = compile_c("startup", options="-ldl")
+    program = compile_c("startup/startup", options="-ldl")
     subjects = {"boxretry": str(LIBRARY), "curl": "libcurl.so.4"}
     times: dict[str, list[float]] = {name: [] for name in subjects}
     for _ in range(rounds):
@@ -35,8 +35,8 @@ def first_response(rounds: int = 21) -> str:
 
     Python's modules are compiled before, as those of installed packages are.
     """
-    client = compile_c("first", options=f"-L{PREFIX}/lib -lboxretry -Wl,-rpath,{PREFIX}/lib")
-    bare = compile_c("first", options="-DBARE -lcurl", output="first-bare")
+    client = compile_c("startup/first", options=f"-L{PREFIX}/lib -lboxretry -Wl,-rpath,{PREFIX}/lib")
+    bare = compile_c("startup/first", options="-DBARE -lcurl", output="first-bare")
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}/bindings/python/src", "BOXRETRY_LIBRARY": str(LIBRARY)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     times: dict[str, list[float]] = {}

@@ -15,7 +15,7 @@ def idle(rounds: int = 3) -> str:
     Of 300 ms with all transfers begun at once, and of 3 s, for which all connections are there before one is due.
     """
     raise_descriptor_limit()
-    program = compile_c("idle", options=f"-L{PREFIX}/lib -lboxretry -Wl,-rpath,{PREFIX}/lib")
+    program = compile_c("transfers/idle", options=f"-L{PREFIX}/lib -lboxretry -Wl,-rpath,{PREFIX}/lib")
     aims = []
     rows = [["transfers", "timeout ms", "early", "least", "median", "99 %", "most"]]
     for transfers, timeout in ((100, 300), (1_000, 300), (10_000, 300), (10_000, 3_000)):

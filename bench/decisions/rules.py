@@ -12,9 +12,9 @@ def decision() -> str:
 
     The goal: 1.5.
     """
-    compile_c("plain_rules", options=f"-fPIC -shared -o {OUT}/libplain_rules.so")
+    compile_c("decisions/plain_rules", options=f"-fPIC -shared -o {OUT}/libplain_rules.so")
     program = compile_c(
-        "decision",
+        "decisions/decision",
         options=f"-L{OUT} -lplain_rules -L{PREFIX}/lib -lboxretry -Wl,-rpath,{OUT}:{PREFIX}/lib",
     )
     rows = rows_of(run(str(program)))
@@ -28,7 +28,7 @@ def token() -> str:
 
     The goals: 1.0 with one thread, and more threads are no slower together.
     """
-    program = compile_c("token", options=f"-L{PREFIX}/lib -lboxretry -lpthread -Wl,-rpath,{PREFIX}/lib")
+    program = compile_c("decisions/token", options=f"-L{PREFIX}/lib -lboxretry -lpthread -Wl,-rpath,{PREFIX}/lib")
     introduction = (
         "Processor time for each, in nanoseconds, and the ratio; million reads in a second over all threads (15 rounds "
         "in turn, medians).\n\n"

@@ -50,7 +50,7 @@ HEADINGS = ["requests/s", "bare", "ratio", "µs of CPU each", "bare", "ratio", "
 
 
 def measured(load: Load, rounds: int, url: str, options: str = "") -> list[Round]:
-    program = compile_client("http")
+    program = compile_client("transfers/http")
     results = []
     for _ in range(rounds):
         costs = {
@@ -164,7 +164,7 @@ def growth(rounds: int = 3) -> str:
         "growth-memory.svg": plot.lines("MiB at most, all in all", "requests in flight", memory),
     }
     for name, picture in pictures.items():
-        (ROOT / "bench" / name).write_text(picture)
-    shown = "\n".join(f"![The same as a picture]({name})" for name in pictures)
+        (ROOT / "bench/transfers" / name).write_text(picture)
+    shown = "\n".join(f"![The same as a picture](transfers/{name})" for name in pictures)
     aims = goals_of(load, costs)
     return f"{rounds} rounds in turn, medians.\n\n{markdown(rows)}{goals.said('growth', aims)}\n\n{shown}"

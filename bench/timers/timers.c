@@ -7,7 +7,7 @@
 
 #include <malloc.h>
 
-/* bench/timers.swift */
+/* bench/timers/timers.swift */
 void *ours_add(int64_t due);
 void ours_cancel(void *entry);
 int64_t ours_fire(void);

@@ -19,9 +19,9 @@ def timers() -> str:
     run(
         "swiftc -O -wmo -parse-as-library -enable-experimental-feature Embedded -enforce-exclusivity=unchecked "
         f"-module-name Timers -emit-object -o {compiled} "
-        f"{ROOT}/bench/timers.swift {ROOT}/Sources/CurlEngine/Loop/TimerQueue.swift"
+        f"{ROOT}/bench/timers/timers.swift {ROOT}/Sources/CurlEngine/Loop/TimerQueue.swift"
     )
-    program = compile_client("timers", more=str(compiled))
+    program = compile_client("timers/timers", more=str(compiled))
     rows = [["waiting", "operation", "ours", "C", "ratio"]]
     aims = []
     points: dict[str, list[tuple[float, float]]] = {"add": [], "cancel": [], "fire": [], "bytes": []}
@@ -34,8 +34,8 @@ def timers() -> str:
             if count == 1_000_000:
                 aims.append(Goal("bytes each", float(ours), 200) if name == "bytes" else Goal(name, float(ratio), 1.5))
     picture = plot.lines("nanoseconds for each, and bytes", "waiting", points)
-    (ROOT / "bench/timers.svg").write_text(picture)
-    return f"{markdown(rows)}{goals.said('timers', aims)}\n\n![The same as a picture](timers.svg)"
+    (ROOT / "bench/timers/timers.svg").write_text(picture)
+    return f"{markdown(rows)}{goals.said('timers', aims)}\n\n![The same as a picture](timers/timers.svg)"
 
 
 def waiting(rounds: int = 3) -> str:
@@ -43,7 +43,7 @@ def waiting(rounds: int = 3) -> str:
 
     1,000,000 of them need 2 GB, and are measured once.
     """
-    program = compile_client("waiting")
+    program = compile_client("timers/waiting")
     rows = [["calls", "bytes each", "µs until it waits", "µs to cancel it"]]
     points: dict[str, list[tuple[float, float]]] = {"KiB each": [], "until it waits": [], "to cancel it": []}
     with nginx() as server:
@@ -54,5 +54,5 @@ def waiting(rounds: int = 3) -> str:
             for name, value in zip(points, (size / 1024, begin, cancel)):
                 points[name].append((count, value))
     picture = plot.lines("µs of processor time for a call, and KiB", "calls that wait", points)
-    (ROOT / "bench/waiting.svg").write_text(picture)
-    return f"{rounds} runs, medians.\n\n{markdown(rows)}\n\n![The same as a picture](waiting.svg)"
+    (ROOT / "bench/timers/waiting.svg").write_text(picture)
+    return f"{rounds} runs, medians.\n\n{markdown(rows)}\n\n![The same as a picture](timers/waiting.svg)"
