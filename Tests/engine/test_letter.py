@@ -24,8 +24,21 @@ from boxretry import (
 )
 from calls import PATIENCE, quick, statuses, waits
 from fault_server import FaultServer
+from raw_server import RawServer
 
+EXPIRED = json.dumps({"code": "token_expired"})
 IDLE = Timeout(timeout_interval_for_request_ms=150)
+
+
+class Provider:
+    """Gives t1, t2, t3 and so on."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self) -> tuple[str, float]:
+        self.calls += 1
+        return f"t{self.calls}", 3600
 
 
 @pytest.mark.parametrize(
@@ -101,17 +114,38 @@ def test_t9_k1_a_canceled_call_stops_waiting_and_the_shared_refresh_goes_to_the_
 @pytest.mark.parametrize("code", ["token_invalid", "token_revoked", "insufficient_scope"])
 def test_r2_other_codes_of_a_401_reach_the_caller_at_once(server: FaultServer, code: str) -> None:
     """And the token stays in use."""
-    id, body, calls = server.new_id(), json.dumps({"code": code}), []
-
-    def provider() -> tuple[str, float]:
-        calls.append(code)
-        return "token", 3600
-
+    id, body, provider = server.new_id(), json.dumps({"code": code}), Provider()
     with TokenSource(provider) as source, Client(preset=Preset.JANUARY, token_source=source) as client:
         response = client.get(server.url("/seq/401,200", {"401.body": body}, id=id))
         assert (response.status, response.text, len(response.attempts)) == (401, body, 1)
         assert client.get(server.url("/seq/401,200", id=id)).status == 200
-    assert len(calls) == 1
+    assert provider.calls == 1
+
+
+def test_f76_r1_a_second_401_after_the_replay_reaches_the_caller(server: FaultServer) -> None:
+    """Given token_expired each time: one replay, and its 401 is the response."""
+    id, provider = server.new_id(), Provider()
+    url = server.url("/seq/401", {"body": EXPIRED, "h": "X-Of:401"}, id=id)
+    with TokenSource(provider) as source, Client(preset=Preset.JANUARY, token_source=source) as client:
+        response = client.post(url, data="x")
+    assert (response.status, response.text, response.token_error) == (401, EXPIRED, None)
+    assert [attempt.reason for attempt in response.attempts] == [Reason.TOKEN_EXPIRED, Reason.ATTEMPTS_EXHAUSTED]
+    assert (len(server.seen(id)), provider.calls) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    "body", [EXPIRED[:-1] + " " * 66_560 + "}", '{"code":"token_expired"', "token_expired", f"[{EXPIRED}]"]
+)
+def test_f79_r1_a_body_that_is_too_long_or_not_such_an_object_is_the_caller_s(body: str) -> None:
+    provider, head = Provider(), f"HTTP/1.1 401 No\r\nContent-Length: {len(body)}\r\n\r\n"
+    with (
+        RawServer(head.encode() + body.encode()) as server,
+        TokenSource(provider) as source,
+        Client(preset=Preset.JANUARY, token_source=source) as client,
+    ):
+        response = client.get(server.url)
+    assert (response.status, response.text, len(response.attempts)) == (401, body, 1)
+    assert (len(server.heads), provider.calls) == (1, 1)
 
 
 _SENDS_A_TOKEN = """
