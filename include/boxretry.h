@@ -1591,8 +1591,8 @@ struct boxretry_event {
   int32_t kind;             /* BOXRETRY_EVENT_… */
   int32_t attempt_number;   /* from 1; 0: the call ended before its first attempt */
   int32_t exception_number; /* from 1; 0: none */
-  int32_t status;           /* of the attempt; 0: none yet */
-  int32_t cause;            /* BOXRETRY_CAUSE_… */
+  int32_t status;           /* of the attempt or the redirect; 0: none yet */
+  int32_t cause;            /* BOXRETRY_CAUSE_…; for RECONNECT: how the old connection failed */
   int32_t error;            /* of the call, for CALL_ENDED; see boxretry_response_error() */
   int32_t action;           /* BOXRETRY_ACTION_… */
   int32_t reason;           /* BOXRETRY_REASON_…; -1: no decision yet */

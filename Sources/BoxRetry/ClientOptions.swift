@@ -365,8 +365,8 @@ extension EngineEvent {
         let decision = record?.decision?.cDecision
         return boxretry_event(
             struct_size: MemoryLayout<boxretry_event>.size, kind: kind.rawValue, attempt_number: attemptNumber,
-            exception_number: record?.exceptionNumber ?? 0, status: record?.status ?? 0,
-            cause: record?.cause.rawValue ?? 0, error: ending?.cError ?? 0, action: decision?.action ?? 0,
+            exception_number: record?.exceptionNumber ?? 0, status: status,
+            cause: cause.rawValue, error: ending?.cError ?? 0, action: decision?.action ?? 0,
             reason: decision?.reason ?? -1, delay: decision?.delay ?? 0, delay_source: decision?.delay_source ?? 0,
             reserved: 0, at_ms: Double(at) / 1e6, method: call.currentMethod,
             url: call.currentURL, user_pointer: call.userPointer)

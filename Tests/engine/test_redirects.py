@@ -316,6 +316,7 @@ def test_events_tell_of_redirects(server: FaultServer) -> None:
     after: list[Any] = events[kinds.index(EventKind.REDIRECTED) :]
     assert {event.url for event in after} == {response.url}
     assert {event.method for event in after} == {"GET"}
+    assert after[0].status == 302
 
 
 def test_a_redirect_from_http_1_to_http_2(server: FaultServer, client: Client) -> None:

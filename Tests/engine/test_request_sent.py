@@ -6,6 +6,7 @@ import socket
 
 import pytest
 from boxretry import (
+    Cause,
     Client,
     ConnectError,
     Event,
@@ -82,8 +83,11 @@ def test_b13_what_was_sent_before_a_reconnect_counts() -> None:
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
             connection.recv(4096)
 
+    causes: list[Cause] = []
+
     def on_event(event: Event) -> None:
         if event.kind is EventKind.RECONNECT:
+            causes.append(event.cause)
             listener.close()
 
     served = Background(serve)
@@ -95,3 +99,4 @@ def test_b13_what_was_sent_before_a_reconnect_counts() -> None:
     served.result()
     (attempt,) = raised.value.attempts
     assert (attempt.reconnects, attempt.request_sent) == (1, RequestSent.SOME)
+    assert causes == [Cause.RECEIVE]

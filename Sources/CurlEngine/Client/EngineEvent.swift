@@ -13,6 +13,18 @@ public struct EngineEvent {
     /// How the call ended, where it has.
     public var ending: CallMachine.Ending?
 
+    /// The status of the attempt, or of the redirect; 0: there is none (yet).
+    public var status: Int32 {
+        if kind == .redirected { return call.redirects.last?.status ?? 0 }
+        return record?.status ?? 0
+    }
+
+    /// Why the attempt has no response, or why the request is sent again on a new connection.
+    public var cause: NetworkExceptionCause {
+        if kind == .reconnect { return call.reconnects.last?.cause ?? .none }
+        return record?.cause ?? .none
+    }
+
     public enum Kind: Int32 {
         case attemptBegan = 0
         case attemptEnded = 1

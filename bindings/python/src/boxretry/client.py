@@ -112,6 +112,8 @@ class Client(HandleOwner):
             (W5). None: only the times of `timeout` hold.
         reconnect: whether an idempotent request whose kept-alive connection was dead is sent again at once on a new
             one, as one of the call's retries and at most once in a call (B13). None: yes; with Preset.JANUARY no.
+        telemetry: is told of each call and attempt: an `OpenTelemetry` of boxretry.integrations.opentelemetry, or what
+            else has its `begin()`; see `boxretry.calls.telemetry`. None: nothing is told, at no cost.
 
         Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError.
         """
@@ -119,6 +121,7 @@ class Client(HandleOwner):
         self._token_source = settings.get("token_source")
         self._is_watched = options.is_watched
         self._params = options.params
+        self._telemetry = settings.get("telemetry")
         self._handle = new_handle(
             _abi.boxretry_client_new, byref(options.struct), free=_abi.boxretry_client_free, keeps=options.keeps
         )
@@ -145,6 +148,7 @@ class Client(HandleOwner):
         made = Client.__new__(Client)
         made._token_source = settings.get("token_source") or self._token_source
         made._is_watched = options.is_watched or self._is_watched
+        made._telemetry = self._telemetry
         names = {name for name, _ in options.params}
         made._params = [pair for pair in self._params if pair[0] not in names] + options.params
         made._handle = new_handle(
@@ -239,7 +243,11 @@ class Client(HandleOwner):
         """What is sent for these arguments of a request."""
         if self._params:
             url = self._with_params(url, arguments.get("params"))
-        return Sending(method, url, self._is_watched, arguments, make_watched)
+        sending = Sending(method, url, self._is_watched, arguments, make_watched)
+        if self._telemetry is not None:
+            assert sending.watched is not None
+            sending.watched.telemetry = self._telemetry.begin()
+        return sending
 
     def _with_params(self, url: Text, own: Fields | None) -> str:
         """The URL with the client's query, but for what the request says itself."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .calls.call import CancelSwitch
     from .calls.event import Event
     from .calls.progress import Progress
+    from .calls.telemetry import Telemetry
     from .decisions.budget import RetryBudget
     from .tokens.token import AnyTokenSource
 
@@ -99,3 +100,4 @@ class ClientSettings(TypedDict, total=False):
     budget: RetryBudget | None
     connect_timeout: Real | None
     reconnect: bool | None
+    telemetry: Telemetry | None

@@ -13,7 +13,8 @@ from .._connection import set_connection, switch
 from ..calls._callbacks import before_attempt_of_client
 from ..calls.attempt_request import AttemptRequest
 from ..calls.event import Event, Listener, on_event_callback
-from ..calls.log import with_log
+from ..calls.event_log import with_log
+from ..calls.telemetry import Telemetry
 from ..decisions.budget import RetryBudget, budget_handle
 from ..enums import HTTPVersion, Preset, Proxy
 from ..options import ClientSettings, Strategy
@@ -102,6 +103,7 @@ class ClientOptions:
         budget: RetryBudget | None = None,
         connect_timeout: Real | None = None,
         reconnect: bool | None = None,
+        telemetry: Telemetry | None = None,
         **unknown: object,
     ) -> None:
         """See `Client()`."""
@@ -158,6 +160,8 @@ class ClientOptions:
         self.params = [] if params is None else field_pairs(params, "params")
         listener = hook = None
         on_event = with_log(None if on_event is None else called(on_event, "on_event"))
+        if telemetry is not None:  # Which is told where these are called.
+            on_event, before_attempt = on_event or _nothing, before_attempt or _nothing
         if on_event is not None:
             listener = Listener(on_event)
             struct.on_event, struct.on_event_context = on_event_callback, listener.token
@@ -168,6 +172,10 @@ class ClientOptions:
         self.is_watched = not (listener is hook is None) or is_custom(strategy)
         #: What the client needs as long as it lives.
         self.keeps = (strategy_kept, listener, hook, token_source, kept_budget)
+
+
+def _nothing(told: object) -> None:
+    """An `on_event` or a hook of a client that has only a telemetry."""
 
 
 def _texts(values: Iterable[Text], name: str, what: str) -> tuple[Any, int]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from .._c import _abi
 from ..enums import PAUSE, WriteAnswer
+from ._telling import tell_before_attempt
 from .attempt_request import AttemptRequest
 from .event import find_listener
 from .progress import progress_from_struct
@@ -109,6 +110,7 @@ def _before_attempt(watched: Watched | None, hook: Any, sending: int) -> None:
         return _abi.boxretry_sending_fail(sending)  # type: ignore[no-any-return]
     request = AttemptRequest(sending, watched.request.user_data)
     try:
+        tell_before_attempt(watched, request)
         hook(request)
     except BaseException as exception:
         _abi.boxretry_sending_fail(sending)

@@ -10,6 +10,7 @@ from typing import Any, Callable
 from .._c import _abi
 from .._c.arguments import decoded
 from ..enums import Action, Cause, DelaySource, Error, EventKind, Reason
+from ._telling import tell_event
 from .watched import Watched, find_watched
 
 
@@ -22,8 +23,9 @@ class Event:
     attempt_number: int
     #: From 1; 0 if there was none.
     exception_number: int
-    #: Of the attempt; 0: none yet, or a network exception.
+    #: Of the attempt, or of the redirect; 0: none yet, or a network exception.
     status: int
+    #: Of a RECONNECT: what was wrong with the connection.
     cause: Cause
     #: How the call ended, for CALL_ENDED.
     error: Error
@@ -64,10 +66,14 @@ def find_listener(token: int) -> Listener | None:
 
 def _on_event(context: int, event: Any) -> None:
     listener, watched = find_listener(context), find_watched(event.contents.user_pointer)
-    if listener is None or watched is None:
-        return  # The client, or the call, is forgotten.
+    if watched is None:
+        return  # The call is forgotten.
+    told = _event_from_struct(event.contents, watched)
+    tell_event(watched, told)
+    if listener is None:
+        return  # The client is forgotten.
     try:
-        listener.callback(_event_from_struct(event.contents, watched))
+        listener.callback(told)
     except BaseException as exception:
         watched.keep(exception)
 

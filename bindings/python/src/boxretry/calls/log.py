@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
-from typing import TYPE_CHECKING, Callable
 
-from ..enums import Error, EventKind, Reason
-
-if TYPE_CHECKING:
-    from .event import Event
+from ..enums import Error
 
 #: DEBUG: an attempt begins, an attempt has ended. INFO: a retry is scheduled. WARNING: the library gives up on a call
 #: with a network exception, a status of 429 or of 500 and above, or because its deadline has passed. Each record has
@@ -30,50 +26,15 @@ def log_failure(callback: str) -> None:
     logger.error("%s raised an exception", callback, exc_info=True)
 
 
-def with_log(on_event: Callable[[Event], object] | None) -> Callable[[Event], object] | None:
-    """A listener that logs before it calls the other one; the other one itself if nothing is to be logged."""
-    if not logger.isEnabledFor(logging.INFO):
-        return on_event
-
-    def log_and_call(event: Event) -> None:
-        _log(event)
-        if on_event is not None:
-            on_event(event)
-
-    return log_and_call
-
-
-def _log(event: Event) -> None:
-    if event.kind is EventKind.ATTEMPT_BEGAN:
-        _say(logging.DEBUG, event, "attempt %d begins", event.attempt_number)
-    elif event.kind is EventKind.ATTEMPT_ENDED:
-        _say(logging.DEBUG, event, "attempt %d: %s, %s", event.attempt_number, _result(event), _name(event.reason))
-    elif event.kind is EventKind.RETRY_SCHEDULED:
-        what = (event.attempt_number, _result(event), _name(event.reason), event.delay)
-        _say(logging.INFO, event, "attempt %d: %s, %s: again in %.3g s", *what)
-
-
-def _say(level: int, event: Event, message: str, *values: object) -> None:
-    if logger.isEnabledFor(level):
-        _log_record(level, event.call_id, event.method, event.url, message, *values)
-
-
-def _log_record(level: int, call_id: int, method: str, url: str, message: str, *values: object) -> None:
+def log_record(level: int, call_id: int, method: str, url: str, message: str, *values: object) -> None:
+    """A record about a call."""
     about = (call_id, method, without_secrets(url))
     logger.log(level, "call %d: %s %s: " + message, *about, *values, extra={"call_id": call_id})
 
 
-def _result(event: Event) -> int | str:
-    return event.status or event.cause.name.lower()
-
-
-def _name(reason: Reason | None) -> str:
-    return "undecided" if reason is None else reason.name.lower()
-
-
 def log_giving_up(call_id: int, method: str, url: str, attempts: int, result: str) -> None:
     """Logs that a call ended in an outcome that is retried, without a further retry."""
-    _log_record(logging.WARNING, call_id, method, url, "gave up after attempt %d: %s", attempts, result)
+    log_record(logging.WARNING, call_id, method, url, "gave up after attempt %d: %s", attempts, result)
 
 
 def is_given_up(status: int, error: int) -> bool:

@@ -26,6 +26,7 @@ class Watched:
         "request",
         "sink",
         "source",
+        "telemetry",
         "token",
     )
 
@@ -40,6 +41,8 @@ class Watched:
         self.on_progress: Callable[[Any], object] | None = None
         self.before_attempt: Callable[[Any], object] | None = None
         self.on_complete: Callable[[], object] | None = None
+        #: A `CallTelemetry`, or None.
+        self.telemetry: Any = None
         #: Stands for this call in the library. No id(): a callback may come when the call is long forgotten.
         self.token = new_token()
         _watched[self.token] = self

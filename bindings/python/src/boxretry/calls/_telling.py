@@ -1,0 +1,39 @@
+"""Tells the telemetry of a call what happens to it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ..enums import EventKind
+from .log import log_failure
+from .watched import Watched
+
+#: Calls that are told to the end, also when nobody waits for them any more.
+_under_way: set[Watched] = set()
+os.register_at_fork(after_in_child=_under_way.clear)
+
+
+def tell_before_attempt(watched: Watched, request: Any) -> None:
+    """Tells the call's telemetry, if it has one, that a request is about to be sent."""
+    if watched.telemetry is None:
+        return
+    _under_way.add(watched)
+    try:
+        watched.telemetry.before_attempt(request)
+    except Exception:
+        log_failure("telemetry")
+
+
+def tell_event(watched: Watched, event: Any) -> None:
+    """Tells the call's telemetry, if it has one, of an event."""
+    if watched.telemetry is None:
+        return
+    try:
+        watched.telemetry.on_event(event)
+    except Exception:
+        log_failure("telemetry")
+    if event.kind is EventKind.CALL_ENDED:
+        _under_way.discard(watched)
+    else:
+        _under_way.add(watched)

@@ -1,0 +1,76 @@
+"""What OpenTelemetry's semantic conventions for HTTP clients say of names, methods and URLs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from typing import Any
+from urllib.parse import unquote_plus, urlsplit
+
+#: The version of the conventions that this follows.
+SCHEMA_URL = "https://opentelemetry.io/schemas/1.38.0"
+
+#: Seconds.
+DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+
+#: Names of query parameters whose values are not recorded: those of the conventions, and usual names of secrets.
+SENSITIVE_QUERY_PARAMETERS = frozenset(
+    {
+        *("AWSAccessKeyId", "Signature", "sig", "X-Goog-Signature"),
+        *("X-Amz-Signature", "X-Amz-Credential", "X-Amz-Security-Token"),
+        *("access_token", "refresh_token", "token", "api_key", "apikey", "key", "password", "secret", "client_secret"),
+        *("code", "assertion", "shared_link_password", "signature"),
+    }
+)
+
+_KNOWN_METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY")
+_OTHER = "_OTHER"
+_PORTS = {"http": 80, "https": 443}
+
+
+def known_methods() -> frozenset[str]:
+    """The methods that spans are named after."""
+    instead = os.environ.get("OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS")
+    return frozenset(_KNOWN_METHODS if not instead else map(str.strip, instead.split(",")))
+
+
+def name_of_method(attributes: dict[str, Any]) -> str:
+    """The method as it stands in the name of a span."""
+    method: str = attributes["http.request.method"]
+    return "HTTP" if method == _OTHER else method
+
+
+def attributes_of_request(
+    method: str, url: str, methods: Collection[str], sensitive: Collection[str]
+) -> dict[str, Any]:
+    """The attributes that are known before a request is sent."""
+    parts = urlsplit(url)
+    is_known = method in methods
+    attributes: dict[str, Any] = {
+        "http.request.method": method if is_known else _OTHER,
+        "server.address": parts.hostname or "",
+        "server.port": parts.port or _PORTS.get(parts.scheme, 0),
+        "url.full": redacted(url, sensitive),
+    }
+    if not is_known:
+        attributes["http.request.method_original"] = method
+    return attributes
+
+
+def redacted(url: str, sensitive: Collection[str]) -> str:
+    """A URL without its user and password, and without the values of these query parameters.
+
+    >>> redacted("https://me:pass@www.example.com/path?color=blue&sig=12f", {"sig"})
+    'https://REDACTED:REDACTED@www.example.com/path?color=blue&sig=REDACTED'
+    """
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    if at:
+        user = "REDACTED:REDACTED" if ":" in user else "REDACTED"
+    query = "&".join(_redacted_parameter(each, sensitive) for each in parts.query.split("&"))
+    return parts._replace(netloc=user + at + host, query=query).geturl()
+
+
+def _redacted_parameter(parameter: str, sensitive: Collection[str]) -> str:
+    name, equals, _ = parameter.partition("=")
+    return f"{name}=REDACTED" if equals and unquote_plus(name) in sensitive else parameter
