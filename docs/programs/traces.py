@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SimpleSpanProces
 
 def line(span: ReadableSpan) -> str:
     attributes = span.attributes or {}
-    return f"{span.name}: {attributes['http.response.status_code']}\n"
+    return f"{span.name}: {attributes['http.response.status_code']!r}\n"
 
 
 provider = TracerProvider()
