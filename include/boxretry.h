@@ -880,6 +880,7 @@ typedef struct boxretry_delay_header {
  *     delay_headers                  NULL
  *     delay_header_count             0
  *     retry_after_jitter             0
+ *     should_retry_header            NULL
  */
 typedef struct boxretry_retry_options {
   size_t struct_size;
@@ -917,10 +918,15 @@ typedef struct boxretry_retry_options {
   /* Multiplies a Retry-After by a random factor from 1 to 1 + this, so that clients that were given the same delay do
      not all return at once (C2). 0 to 1; default 0. */
   double retry_after_jitter;
+
+  /* A response header that says whether to retry, such as x-should-retry, with the value "true" or "false" in any case.
+     It decides for a status of 400 or above, unless a token is refreshed; all limits apply. The name obeys the rules of
+     a delay header's. NULL (default): none. (Since 0.2.0.) */
+  const char *should_retry_header;
 } boxretry_retry_options;
 
 #define BOXRETRY_RETRY_OPTIONS_INIT                                                                                    \
-  { sizeof(boxretry_retry_options), 5, 2, 1.0, 0.5, 0.0, 0.0, BOXRETRY_OVER_CAP_CLAMP, 1, NULL, 0, 0.0 }
+  { sizeof(boxretry_retry_options), 5, 2, 1.0, 0.5, 0.0, 0.0, BOXRETRY_OVER_CAP_CLAMP, 1, NULL, 0, 0.0, NULL }
 
 /** Does what BOXRETRY_RETRY_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
 boxretry_error boxretry_retry_options_init(boxretry_retry_options *options, size_t struct_size);
@@ -1662,7 +1668,9 @@ struct boxretry_event {
   X(BOXRETRY_REASON_RETRY_BUDGET_SPENT, 18, "retry_budget_spent", "the retry budget is spent")                         \
   X(BOXRETRY_REASON_PROXY_UNAUTHORIZED, 19, "proxy_unauthorized",                                                      \
     "the proxy refused the credentials, or requires some (status 407)")                                                \
-  X(BOXRETRY_REASON_PARTIAL_CONTENT, 20, "partial_content", "the server sent a part of the file: requesting the rest")
+  X(BOXRETRY_REASON_PARTIAL_CONTENT, 20, "partial_content", "the server sent a part of the file: requesting the rest") \
+  X(BOXRETRY_REASON_RETRY_REQUESTED, 21, "retry_requested", "the response asks for a retry")                           \
+  X(BOXRETRY_REASON_RETRY_REFUSED, 22, "retry_refused", "the response forbids a retry")
 /* clang-format on */
 
 enum { BOXRETRY_ACTION_MAP(BOXRETRY_MAP_CONSTANT) };

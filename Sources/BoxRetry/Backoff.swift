@@ -16,6 +16,7 @@ public func boxretry_backoff_delay(
     answer { () throws(Failure) in
         let checked = try BoxRetryOptions(reading: options)
         _ = try DelayHeaders(reading: options)
+        _ = try VerdictHeader.reading(options)
         try checkedAttemptNumber(attempt_number, atLeast: 0, "attempt_number")
         try checkedUnitRandom(unit_random)
         let out = try required(delay_out, "delay_out")

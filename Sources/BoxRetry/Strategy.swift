@@ -28,7 +28,7 @@ extension boxretry_retry_options: SizedStruct {
             retry_randomization_factor: options.retryRandomizationFactor, backoff_cap: options.backoffCap,
             retry_after_cap: options.retryAfterCap, retry_after_over_cap: options.retryAfterOverCap.rawValue,
             retry_unsafe_methods: options.retryUnsafeMethods ? 1 : 0, delay_headers: nil, delay_header_count: 0,
-            retry_after_jitter: options.retryAfterJitter)
+            retry_after_jitter: options.retryAfterJitter, should_retry_header: nil)
     }
 
     static var firstSize: Int { 32 }
@@ -81,6 +81,19 @@ extension DelayHeaders {
                     shim_place("options", "delay_headers", at: index), "has an invalid name or unit")
             }
         }
+    }
+}
+
+extension VerdictHeader {
+    /// Copies the header's name of a caller's options; NULL means none.
+    static func reading(_ pointer: UnsafePointer<boxretry_retry_options>?) throws(Failure) -> VerdictHeader? {
+        guard let pointer else { return nil }
+        let options = try boxretry_retry_options.read(pointer, "options")
+        guard let name = options.should_retry_header else { return nil }
+        guard let header = VerdictHeader(name: name) else {
+            throw .invalidArgument("options", "should_retry_header", "is not the name of a header")
+        }
+        return header
     }
 }
 
@@ -188,7 +201,9 @@ public func boxretry_strategy_new(
         let out = try required(out, "out")
         let checked = try BoxRetryOptions(reading: options)
         let delayHeaders = try DelayHeaders(reading: options)
-        StrategyHandle(BoxRetryStrategy(checked: checked, delayHeaders: delayHeaders)).give(to: out)
+        let verdictHeader = try VerdictHeader.reading(options)
+        let strategy = BoxRetryStrategy(checked: checked, delayHeaders: delayHeaders, verdictHeader: verdictHeader)
+        StrategyHandle(strategy).give(to: out)
     }
 }
 

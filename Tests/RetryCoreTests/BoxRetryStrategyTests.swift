@@ -52,10 +52,25 @@ import Testing
         #expect(call.waits == [1.5, 120, 9, 16])
     }
 
+    @Test("B11: a header says whether to retry, for a status of 400 or above") func verdictHeader() throws {
+        let strategy = BoxRetryStrategy(checked: withoutJitter(), verdictHeader: VerdictHeader(name: "X-Should-Retry"))
+        func reason(_ answer: Answer) throws -> Reason? {
+            try play([answer, .status(200)], strategy: strategy).decisions.first?.reason
+        }
+        #expect(try reason(.status(409, ("x-should-retry", "true"))) == .retryRequested)
+        #expect(try reason(.status(503, ("x-should-retry", "False"))) == .retryRefused)
+        #expect(try reason(.status(429, ("x-should-retry", "maybe"), ("x-should-retry", "false"))) == .retryRefused)
+        #expect(try reason(.status(503, ("x-should-retry", ""))) == .serverError)
+        #expect(try reason(.status(302, ("x-should-retry", "true"))) == .notRetryable)
+        #expect(try reason(.status(200, ("x-should-retry", "true"))) == .success)
+        #expect(try reason(.status(202, ("x-should-retry", "false"), ("Retry-After", "1"))) == .accepted)
+    }
+
     @Test("B11: names that are no header names, and units that are none, are refused") func refusedDelayHeaders() {
         var headers = DelayHeaders.none
         for name in ["", "a b", "a:", "a\r", "é", String(repeating: "a", count: 257)] {
             #expect(!add(name, 1, to: &headers))
+            #expect(VerdictHeader(name: name) == nil)
         }
         for unit in [0, -1, .nan, .infinity, 86_401] { #expect(!add("a", unit, to: &headers)) }
         for _ in 0..<16 { #expect(add("a", 1, to: &headers)) }

@@ -290,6 +290,7 @@ MAY_BE_NULL = {
     "boxretry_sink.begin": "NULL: nothing to do",
     "boxretry_client_options.strategy": "NULL: the preset's",
     "boxretry_client_options.client_certificate": "NULL: none",
+    "boxretry_retry_options.should_retry_header": "NULL (default): none",
     "boxretry_client_options.client_key": "NULL: the same file",
     "boxretry_client_options.client_key_password": "NULL: none",
     "boxretry_client_options.unix_socket": "NULL: none",
@@ -379,6 +380,7 @@ def _is_access_token(text: bytes) -> bool:
 
 TEXTS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
     "boxretry_delay_header.name": ("1 to 256 visible ASCII characters, without a colon", _is_delay_header_name),
+    "boxretry_retry_options.should_retry_header": ("The name is as that of a delay header", _is_delay_header_name),
     # What has no words here has them in the comment of its struct, or of the function's section.
     f"boxretry_request.method{OF_A_CLIENT}": ("", lambda text: _is_token(text, 32)),
     f"boxretry_request.url{OF_A_CLIENT}": ("", lambda text: text.startswith((b"http://", b"https://"))),
@@ -450,6 +452,7 @@ EXAMPLES: dict[str, Number | bytes] = {
     "boxretry_header.name": b"Retry-After",
     "boxretry_header.value": b"120",
     "boxretry_delay_header.name": b"retry-after-ms",
+    "boxretry_retry_options.should_retry_header": b"x-should-retry",
     "boxretry_delay_header.unit": 0.001,
     "boxretry_parse_retry_after.value": b"120",
 }

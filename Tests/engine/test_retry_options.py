@@ -122,6 +122,36 @@ def test_b11_delay_headers_are_off_by_default(server: FaultServer, client: Clien
     assert waits(client.get(url).attempts) == [0.002]
 
 
+@pytest.mark.parametrize(
+    ("status", "says", "reason"),
+    [
+        (409, "true", Reason.RETRY_REQUESTED),
+        (503, "false", Reason.RETRY_REFUSED),
+        (503, "perhaps", Reason.SERVER_ERROR),
+        (404, "perhaps", Reason.NOT_RETRYABLE),
+    ],
+)
+def test_b11_should_retry_header(server: FaultServer, status: int, says: str, reason: Reason) -> None:
+    headers = {f"{status}.h": f"X-Should-Retry:{says}"}
+    with Client(quick(should_retry_header="x-should-retry")) as client:
+        attempts = client.get(server.url(f"/seq/{status},200", headers, id=server.new_id())).attempts
+    assert attempts[0].reason is reason
+    assert len(attempts) == (2 if reason in (Reason.RETRY_REQUESTED, Reason.SERVER_ERROR) else 1)
+
+
+def test_b11_should_retry_header_within_the_limits(server: FaultServer) -> None:
+    url = server.url("/seq/409", {"409.h": "x-should-retry:true"}, id=server.new_id())
+    with Client(quick(should_retry_header="x-should-retry", max_attempts=3)) as client:
+        assert len(client.get(url).attempts) == 3
+    with Client(quick(should_retry_header="x-should-retry", retry_unsafe_methods=False)) as client:
+        assert [attempt.reason for attempt in client.post(url).attempts] == [Reason.UNSAFE_REQUEST]
+
+
+def test_b11_should_retry_header_is_off_by_default(server: FaultServer, client: Client) -> None:
+    url = server.url("/seq/409,200", {"409.h": "x-should-retry:true"}, id=server.new_id())
+    assert client.get(url).status == 409
+
+
 @pytest.mark.parametrize("method", ["POST", "PATCH"])
 @pytest.mark.parametrize(("lines", "requests"), [([], 1), (["Retry-After:0"], 2)])
 def test_b12_retry_unsafe_methods_off(server: FaultServer, method: str, lines: list[str], requests: int) -> None:

@@ -48,6 +48,9 @@ static void fuzz_retry_options(input *in) {
   }
   value.delay_headers = headers;
   PUT_POINTER(&raw, &value, boxretry_retry_options, delay_headers);
+  value.should_retry_header = take_flag(in) ? take_text(in) : NULL;
+  PUT_POINTER(&raw, &value, boxretry_retry_options, should_retry_header);
+  are_headers = are_headers && (value.should_retry_header == NULL || is_header_name(value.should_retry_header));
   bool is_valid = is_in(value.max_attempts, 0, 1000000) && is_in(value.max_retries_on_exception, 0, 1000000) &&
                   is_delay(value.retry_base_interval) && is_in(value.retry_randomization_factor, 0, 1) &&
                   is_delay(value.backoff_cap) && is_delay(value.retry_after_cap) &&

@@ -7,7 +7,7 @@
 #include "structs.h"
 
 enum { MAXIMUM_HEADERS = 65536, FEW_HEADERS = 64 };
-enum { LAST_BODY_STATE = BOXRETRY_BODY_PENDING, LAST_REASON = BOXRETRY_REASON_PARTIAL_CONTENT };
+enum { LAST_BODY_STATE = BOXRETRY_BODY_PENDING, LAST_REASON = BOXRETRY_REASON_RETRY_REFUSED };
 
 /* --- Header lines: as many as a struct claims to have, or one if it claims too many. --- */
 

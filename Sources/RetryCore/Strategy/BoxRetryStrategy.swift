@@ -2,11 +2,15 @@
 public final class BoxRetryStrategy: RetryStrategy {
     public let options: BoxRetryOptions
     private let delayHeaders: DelayHeaders
+    private let verdictHeader: VerdictHeader?
 
     /// The options have been validated.
-    public init(checked options: BoxRetryOptions, delayHeaders: DelayHeaders = .none) {
+    public init(
+        checked options: BoxRetryOptions, delayHeaders: DelayHeaders = .none, verdictHeader: VerdictHeader? = nil
+    ) {
         self.options = options
         self.delayHeaders = delayHeaders
+        self.verdictHeader = verdictHeader
     }
 
     public var callsBack: Bool { false }
@@ -42,10 +46,18 @@ public final class BoxRetryStrategy: RetryStrategy {
             return .stop(outcome.isSuccess && !isAccepted ? .success : .attemptsExhausted)
         }
         if isAccepted { return .retry(.accepted) }
+        if let verdict = verdictHeader?.verdict(in: outcome.headers), outcome.status >= 400, !refreshesToken(outcome) {
+            return verdict ? .retry(.retryRequested) : .stop(.retryRefused)
+        }
         if outcome.status >= 500 { return .retry(.serverError) }
         if outcome.status == 429 { return .retry(.rateLimited) }
-        if outcome.status == 401, outcome.authAvailable { return .refresh(.unauthorized) }
+        if refreshesToken(outcome) { return .refresh(.unauthorized) }
         return .stop(outcome.isSuccess ? .success : .notRetryable)
+    }
+
+    @inline(__always)
+    private func refreshesToken(_ outcome: Outcome) -> Bool {
+        outcome.status == 401 && outcome.authAvailable
     }
 
     /// Whether the outcome proves that the server did not act on the request (B12).

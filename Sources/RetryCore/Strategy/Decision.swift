@@ -67,4 +67,6 @@ public enum Reason: Int32, CaseIterable {
     case retryBudgetSpent = 18
     case proxyUnauthorized = 19
     case partialContent = 20
+    case retryRequested = 21
+    case retryRefused = 22
 }

@@ -1,15 +1,13 @@
 /// Further response headers that count as Retry-After, such as `retry-after-ms` (B11). Never changes once it is made.
 public struct DelayHeaders {
     public static let maximumCount = 16
-    public static let maximumNameLength = 256
     /// The longest unit: a day.
     public static let maximumUnit = 86_400.0
 
     private var headers: [Header]
 
     private struct Header {
-        /// In lower case.
-        let name: [UInt8]
+        let name: OwnedHeaderName
         /// The seconds that a value of 1 stands for.
         let unit: Double
     }
@@ -25,26 +23,14 @@ public struct DelayHeaders {
     /// Lends a header's name and unit.
     func withHeader(at index: Int, _ body: (HeaderName, Double) -> Void) {
         let header = headers[index]
-        header.name.withUnsafeBufferPointer { bytes in
-            guard let start = bytes.baseAddress else { return }
-            body(HeaderName(borrowing: start, count: bytes.count), header.unit)
-        }
+        header.name.withName { body($0, header.unit) }
     }
 
     /// False, with nothing added, if the name is no header's name, the unit no unit, or there are too many.
     public mutating func append(name: UnsafePointer<CChar>, unit: Double) -> Bool {
         guard headers.count < Self.maximumCount, unit > 0, unit <= Self.maximumUnit else { return false }
-        var lowercased: [UInt8] = []
-        var text = ByteCursor(cString: name)
-        while !text.isAtEnd {
-            let byte = text.next()
-            guard byte > UInt8(ascii: " "), byte < 0x7F, byte != UInt8(ascii: ":"),
-                lowercased.count < Self.maximumNameLength
-            else { return false }
-            lowercased.append(ASCII.lowercased(byte))
-        }
-        guard !lowercased.isEmpty else { return false }
-        headers.append(Header(name: lowercased, unit: unit))
+        guard let name = OwnedHeaderName(name) else { return false }
+        headers.append(Header(name: name, unit: unit))
         return true
     }
 }

@@ -37,7 +37,7 @@ def test_b1_the_defaults_are_those_of_the_library() -> None:
     assert _abi.boxretry_retry_options_init(byref(defaults), sizeof(defaults)) == 0
 
     parameters = inspect.signature(RetryStrategy).parameters
-    for name in parameters.keys() - {"retry_after_over_cap", "delay_headers"}:
+    for name in parameters.keys() - {"retry_after_over_cap", "delay_headers", "should_retry_header"}:
         assert parameters[name].default == getattr(defaults, name), name
     assert defaults.retry_after_over_cap == 0
     assert parameters["retry_after_over_cap"].default == "clamp"
@@ -317,3 +317,26 @@ def test_headers_in_the_place_of_the_cause_are_refused_at_once() -> None:
     headers: Any = {"Retry-After": "7"}
     with pytest.raises(TypeError, match=r"cause: must be one of Cause.NONE, .*, not dict"):
         Outcome(429, headers)
+
+
+def test_b11_a_strategy_for_api_clients() -> None:
+    strategy = RetryStrategy.for_api_clients(max_attempts=2, retry_randomization_factor=0)
+    said = {"Retry-After": "9", "retry-after-ms": "1500"}
+    decision = strategy.should_retry(Outcome(409, headers={**said, "x-should-retry": "true"}), 1)
+    assert (decision.reason, decision.delay) == (Reason.RETRY_REQUESTED, 1.5)
+    refused = strategy.should_retry(Outcome(503, headers={**said, "X-Should-Retry": "false"}), 1)
+    assert (refused.retry, refused.reason) == (False, Reason.RETRY_REFUSED)
+    assert strategy.should_retry(Outcome(503), 2).reason is Reason.ATTEMPTS_EXHAUSTED
+    copied = pickle.loads(pickle.dumps(strategy))
+    assert copied.should_retry(Outcome(409, headers={"x-should-retry": "true"}), 1).retry
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a:", "a" * 257])
+def test_b11_what_is_not_a_header_name_is_refused(name: str) -> None:
+    with pytest.raises(InvalidArgumentError, match="options.should_retry_header: is not the name of a header"):
+        RetryStrategy(should_retry_header=name)
+
+
+def test_b8_a_refresh_goes_before_the_header() -> None:
+    outcome = Outcome(401, headers={"x-should-retry": "false"}, auth_available=True)
+    assert RetryStrategy.for_api_clients().should_retry(outcome, 1).reason is Reason.UNAUTHORIZED

@@ -123,6 +123,8 @@ class Reason(_OpenEnum):
     RETRY_BUDGET_SPENT = 18
     PROXY_UNAUTHORIZED = 19
     PARTIAL_CONTENT = 20
+    RETRY_REQUESTED = 21
+    RETRY_REFUSED = 22
 
     @property
     def text(self) -> str:

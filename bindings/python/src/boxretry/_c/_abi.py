@@ -206,6 +206,7 @@ class RetryOptions(Structure):
         ("delay_headers", POINTER(DelayHeader)),
         ("delay_header_count", c_size_t),
         ("retry_after_jitter", c_double),
+        ("should_retry_header", c_char_p),
     )
 
 

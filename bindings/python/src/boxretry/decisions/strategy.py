@@ -7,7 +7,7 @@ from ctypes import byref, c_double
 from typing import Any, SupportsIndex
 
 from .._c import _abi
-from .._c.arguments import Real, integer, new, real, text
+from .._c.arguments import Real, Text, integer, new, real, text
 from .._c.handle import HandleOwner, new_handle
 from ..enums import OverCap
 from ..errors import InvalidArgumentError, check
@@ -41,6 +41,7 @@ class RetryStrategy(HandleOwner):
         retry_unsafe_methods: bool = True,
         delay_headers: Mapping[str, Real] | None = None,
         retry_after_jitter: Real = 0.0,
+        should_retry_header: Text | None = None,
     ) -> None:
         """The documented defaults, and what goes beyond the source (B11, B12, C2), which is off.
 
@@ -55,9 +56,10 @@ class RetryStrategy(HandleOwner):
             have acted on it; this needs the outcome's `request`.
         delay_headers: further response headers that count as Retry-After, each with the seconds that a value of 1
             stands for: `{"retry-after-ms": 0.001}`. At most 16. The first that is usable wins, over Retry-After too.
-
         retry_after_jitter: 0 to 1: a Retry-After is multiplied by 1 to 1 + this, so that clients which were all given
             the same number of seconds do not all come back in the same moment.
+        should_retry_header: a response header in which the server says whether to retry, "true" or "false", such as
+            "x-should-retry". It decides for a status of 400 or above, unless a token is refreshed. None: no header.
 
         Raises InvalidArgumentError.
         """
@@ -73,6 +75,7 @@ class RetryStrategy(HandleOwner):
             "retry_unsafe_methods": retry_unsafe_methods,
             "delay_headers": delay_headers and dict(delay_headers),
             "retry_after_jitter": retry_after_jitter,
+            "should_retry_header": should_retry_header,
         }
         options = new(_abi.RetryOptions, _abi.boxretry_retry_options_init)
         options.max_attempts = integer(max_attempts, "max_attempts")
@@ -92,7 +95,25 @@ class RetryStrategy(HandleOwner):
         options.delay_headers = (_abi.DelayHeader * len(units))(*units)
         options.delay_header_count = len(units)
         options.retry_after_jitter = real(retry_after_jitter, "retry_after_jitter")
+        if should_retry_header is not None:
+            options.should_retry_header = text(should_retry_header, "should_retry_header")
         self._handle = new_handle(_abi.boxretry_strategy_new, byref(options), free=_abi.boxretry_strategy_free)
+
+    @classmethod
+    def for_api_clients(cls, **settings: Any) -> RetryStrategy:
+        """A strategy that also honors the headers `retry-after-ms` and `x-should-retry`.
+
+        The clients of OpenAI, Anthropic and others follow these two when they retry by themselves. Turn their own
+        retries off, or the retries multiply. `settings` are those of `RetryStrategy()`.
+
+        >>> strategy = RetryStrategy.for_api_clients(max_attempts=3)
+        >>> conflict = Outcome(409, headers={"x-should-retry": "true", "retry-after-ms": "250"})
+        >>> strategy.should_retry(conflict, attempt_number=1).delay
+        0.25
+
+        Raises InvalidArgumentError.
+        """
+        return cls(**{"delay_headers": {"retry-after-ms": 0.001}, "should_retry_header": "x-should-retry", **settings})
 
     def __reduce__(self) -> Any:
         """Copies and pickles are strategies with the same settings. They may be made in a child of os.fork() too."""
