@@ -93,19 +93,19 @@ extension CallSettings {
                 options.max_total_attempts, "max_total_attempts", upTo: 1_000_000, "must be from 0 to 1000000",
                 orDefault: 0)
         }
-        maxHeaderLines = Int(
+        limits.headerLines = Int(
             try checkedCount(
                 options.max_response_headers, "max_response_headers", upTo: 65_536, "must be from 0 to 65536",
-                orDefault: Int32(maxHeaderLines)))
+                orDefault: Int32(limits.headerLines)))
         let headerBytes = try checkedSize(
-            options.max_response_header_bytes, "options", "max_response_header_bytes", orDefault: maxHeaderBytes)
-        guard headerBytes <= maxHeaderBytes else {
+            options.max_response_header_bytes, "options", "max_response_header_bytes", orDefault: limits.headerBytes)
+        guard headerBytes <= limits.headerBytes else {
             throw .invalidArgument("options", "max_response_header_bytes", "must be at most 262144")
         }
-        maxHeaderBytes = headerBytes
-        bodyLimit = try checkedSize(options.body_limit, "options", "body_limit", orDefault: bodyLimit)
-        errorBodyLimit = try checkedSize(
-            options.error_body_limit, "options", "error_body_limit", orDefault: errorBodyLimit)
+        limits.headerBytes = headerBytes
+        limits.body = try checkedSize(options.body_limit, "options", "body_limit", orDefault: limits.body)
+        limits.errorBody = try checkedSize(
+            options.error_body_limit, "options", "error_body_limit", orDefault: limits.errorBody)
         try set(maxRedirects: options.max_redirects, "options")
         try set(httpVersion: options.http_version, "options")
         isCompressed = try isOn(options.compression, "options", "compression", byDefault: isCompressed)
@@ -120,14 +120,14 @@ extension CallSettings {
         try settings.set(timeouts: request.timeouts)
         try settings.set(connectTimeout: request.connect_timeout_ms, "request")
         try settings.set(deadline: request.deadline_ms, "request")
-        settings.bodyLimit = try checkedSize(request.body_limit, "request", "body_limit", orDefault: bodyLimit)
+        settings.limits.body = try checkedSize(request.body_limit, "request", "body_limit", orDefault: limits.body)
         try settings.set(maxRedirects: request.max_redirects, "request")
         try settings.set(httpVersion: request.http_version, "request")
         settings.isCompressed = try isOn(request.compression, "request", "compression", byDefault: isCompressed)
         guard request.reserved == 0 else { throw .invalidArgument("request", "reserved", "must be 0") }
         settings.mayReconnect = try isOn(request.reconnect, "request", "reconnect", byDefault: mayReconnect)
         // A client's limit is for memory, and keeps a few bytes from becoming many when they are unpacked.
-        if request.body_limit > 0 || settings.isCompressed { settings.sinkLimit = settings.bodyLimit }
+        if request.body_limit > 0 || settings.isCompressed { settings.limits.sink = settings.limits.body }
         if let hook = hook(request.before_attempt, request.before_attempt_context) { settings.beforeAttempt = hook }
         settings.onProgress = progress(request.on_progress, request.on_progress_context)
         return settings

@@ -258,7 +258,7 @@ import Testing
     func laterException() throws {
         let tokens = Tokens(.token("a"), .token("b"), .failure)
         let source = try tokens.makeSource()
-        let brokenOff = Script(events: [(1, .run { source.clear() }), (2, .end(.exception(.receive)))])
+        let brokenOff = Script(events: [(1, .run { source.clear() }), (2, .end(.failed(.receive)))])
         let result = try Scene(.status(401, body: "no"), brokenOff).perform(tokens: source)
         #expect(result.ending == .token && result.tokenFailure != nil)
         #expect(result.records.map(\.status) == [401, 0, 0])

@@ -68,7 +68,7 @@ import Testing
         try TemporaryFile.with { file in
             let begun = Script(events: [
                 (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("ETag: \"a\"\r\n")), (0, .head("\r\n")), (0, .body("ha")),
-                (0, .end(.exception(.receive))),
+                (0, .end(.failed(.receive))),
             ])
             let scene = try Scene(begun, .status(404))
             let result = try scene.perform(sink: file.sink(isResumable: isResumable))
@@ -164,7 +164,7 @@ import Testing
         sink.answers = [.pause, .taken]
         let resumed = Scene.Later()
         let events: [(Double, Script.Event)] = [
-            (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .body("whole")), (0, .end(.response)),
+            (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .body("whole")), (0, .end(.done)),
         ]
         let scene = try Scene(Script(events: events))
         resumed.action = { scene.call.map { scene.engine.goOn(with: $0) } }
@@ -209,7 +209,7 @@ import Testing
         let refused = Script.status(206, "Content-Range: bytes 0-0/1", "Content-Length: 0")
         let slow = Script(events: [
             (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .body("first ")), (2, .body("second")),
-            (2, .end(.response)),
+            (2, .end(.done)),
         ])
         let strategy = Asked([.stop(.custom), .retry(.custom), .stop(.custom)])
         let result = try TemporaryFile.with { file in
@@ -237,7 +237,7 @@ import Testing
     @Test("F97, B13: what was decided by the head of one sending is not read by the next one of the same attempt")
     func headBeforeAReconnect() throws {
         let unseen = Script(events: [
-            (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .end(.vetoed(isSafe: true))),
+            (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .end(.deadConnection)),
         ])
         let result = try Scene(unseen, .status(500), .status(200, body: "whole")).perform(sink: Recorder().make())
         #expect(result.records.map(\.status) == [500, 200])
@@ -262,13 +262,13 @@ import Testing
 
 private var brokenOff: Script {
     Script(events: [
-        (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .body("ha")), (0, .end(.exception(.receive))),
+        (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .body("ha")), (0, .end(.failed(.receive))),
     ])
 }
 
 private var brokenOffEarly: Script {
     Script(events: [
-        (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .end(.exception(.receive))),
+        (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .end(.failed(.receive))),
     ])
 }
 

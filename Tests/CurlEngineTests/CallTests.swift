@@ -27,7 +27,7 @@ import Testing
     @Test("B7: a 1xx response does not lend its headers to the final one") func informational() throws {
         let script = Script(events: [
             (0, .head("HTTP/1.1 103 Early Hints\r\n")), (0, .head("Retry-After: 9\r\n")), (0, .head("\r\n")),
-            (0, .head("HTTP/1.1 503 Busy\r\n")), (0, .head("\r\n")), (0, .end(.response)),
+            (0, .head("HTTP/1.1 503 Busy\r\n")), (0, .head("\r\n")), (0, .end(.done)),
         ])
         #expect(try Scene(script, .status(200)).perform().waits == [2])
     }
@@ -67,7 +67,7 @@ import Testing
     func reconnect()
         throws
     {
-        let veto = Script(events: [(0.5, .end(.vetoed(isSafe: true)))])
+        let veto = Script(events: [(0.5, .end(.deadConnection))])
         let scene = try Scene(veto, .status(200))
         let result = try scene.perform()
         #expect(result.status == 200)
@@ -89,7 +89,7 @@ import Testing
     @Test("F110, B5, B13: given 500 four times and then dead connections, six requests are sent") func sixRequests()
         throws
     {
-        let veto = Script(events: [(0, .end(.vetoed(isSafe: true)))])
+        let veto = Script(events: [(0, .end(.deadConnection))])
         let error = Script.status(500)
         let scene = try Scene(error, error, error, error, veto)
         let result = try scene.perform()
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test("B13: with the switch off, a dead connection is an exception") func noReconnect() throws {
-        let veto = Script(events: [(0, .end(.vetoed(isSafe: true)))])
+        let veto = Script(events: [(0, .end(.deadConnection))])
         let result = try Scene(veto, .status(200)).perform { $0.mayReconnect = false }
         #expect(result.records.map(\.cause) == [.receive, .none] && result.reconnects.isEmpty)
         #expect(result.waits == [2])
@@ -108,7 +108,7 @@ import Testing
     @Test("B13, C1: a reconnect is charged to the budget, and without one left there is none") func reconnectBudget()
         throws
     {
-        let veto = Script(events: [(0, .end(.vetoed(isSafe: true)))])
+        let veto = Script(events: [(0, .end(.deadConnection))])
         let scene = try Scene([veto, veto, .status(200)], budget: SharedRetryBudget(RetryBudget(capacity: 2)))
         let first = try scene.perform()
         // One was taken, so half of the budget is left, and the retry of the second exception would take it.
@@ -117,14 +117,14 @@ import Testing
     }
 
     @Test("B13, W3: a sending of which nothing left is the same request, and is not counted") func uncounted() throws {
-        let unsent = Script(events: [(1, .end(.notSent))], sent: false)
+        let unsent = Script(events: [(1, .avoided)], sent: false)
         let result = try Scene(unsent, unsent, .status(200)).perform { $0.mayReconnect = false }
         #expect(result.status == 200 && result.records.map(\.reconnects) == [0] && result.reconnects.isEmpty)
         #expect(result.records.map(\.startedAt) == [0])
     }
 
     @Test("B13: a vetoed sending of a POST is an exception") func vetoedPost() throws {
-        let veto = Script(events: [(0, .end(.vetoed(isSafe: false)))])
+        let veto = Script(events: [(0, .end(.deadConnection))])
         let result = try Scene(veto, .status(200)).perform(method: "POST", body: "x")
         #expect(result.records.map(\.cause) == [.receive, .none])
         #expect(result.waits == [2])
@@ -132,7 +132,7 @@ import Testing
 
     @Test("W1, W3: a connection on which nothing may be sent is followed by a new one at once, and not counted")
     func notSent() throws {
-        var unusable = Script(events: [(0.5, .end(.notSent))])
+        var unusable = Script(events: [(0.5, .avoided)])
         unusable.sent = false
         let scene = try Scene(unusable, .status(503), unusable, .status(200))
         let result = try scene.perform(method: "POST", body: "x")
@@ -169,21 +169,21 @@ import Testing
     }
 
     @Test("B15: an error's body is cut off at its limit, and a success's ends the call") func limits() throws {
-        let error = try Scene(.status(404, body: "0123456789")).perform { $0.errorBodyLimit = 4 }
+        let error = try Scene(.status(404, body: "0123456789")).perform { $0.limits.errorBody = 4 }
         #expect(error.ending == .response && error.bodyText == "0123" && error.isBodyCutOff)
-        let exact = try Scene(.status(200, body: "0123")).perform { $0.bodyLimit = 4 }
+        let exact = try Scene(.status(200, body: "0123")).perform { $0.limits.body = 4 }
         #expect(exact.bodyText == "0123" && !exact.isBodyCutOff)
-        let success = try Scene(.status(200, body: "0123456789")).perform { $0.bodyLimit = 4 }
+        let success = try Scene(.status(200, body: "0123456789")).perform { $0.limits.body = 4 }
         #expect(success.ending == .local(.responseTooLarge))
         #expect(success.reasonText == "body_limit: the body is longer")
         #expect(success.records.count == 1)
     }
 
     @Test("response headers are bounded in number and in bytes") func headerLimits() throws {
-        let many = try Scene(.status(200, "A: 1", "B: 2", "C: 3")).perform { $0.maxHeaderLines = 2 }
+        let many = try Scene(.status(200, "A: 1", "B: 2", "C: 3")).perform { $0.limits.headerLines = 2 }
         #expect(many.ending == .local(.responseTooLarge))
         #expect(many.reasonText == "max_response_headers: there are more header lines")
-        let large = try Scene(.status(200, "A: 1234567890")).perform { $0.maxHeaderBytes = 20 }
+        let large = try Scene(.status(200, "A: 1234567890")).perform { $0.limits.headerBytes = 20 }
         #expect(large.ending == .local(.responseTooLarge))
         #expect(large.reasonText == "max_response_header_bytes: the header lines are longer")
     }
@@ -200,7 +200,7 @@ import Testing
         let body: [(Double, Script.Event)] = [
             (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .body("x")), (0, .head("HTTP/1.1 503: t\r\n")),
         ]
-        let result = try Scene(Script(events: body + [(0, .end(.response))])).perform()
+        let result = try Scene(Script(events: body + [(0, .end(.done))])).perform()
         #expect(result.status == 200 && result.headerList.count == 0)
         let endless = body + (0..<2_000).map { _ in (0, .head("T: x\r\n")) }
         #expect(try Scene(Script(events: endless)).perform().ending == .local(.responseTooLarge))

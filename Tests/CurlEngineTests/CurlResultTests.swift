@@ -18,7 +18,7 @@ import Testing
     @Test("B2: each code that the table names means what the table says") func table() throws {
         let rows = try Self.rows()
         for (code, meaning) in rows {
-            #expect(Self.name(attemptResult(CURLcode(code), of: try transfer())) == meaning, "\(code)")
+            #expect(Self.name(try ended(CURLcode(code))) == meaning, "\(code)")
         }
         #expect(rows.count > 30)
     }
@@ -26,7 +26,7 @@ import Testing
     @Test("B2: every other code is the peer's fault") func others() throws {
         let named = Set(try Self.rows().map(\.0))
         for code in 1..<UInt32(CURL_LAST.rawValue) where !named.contains(code) {
-            #expect(attemptResult(CURLcode(code), of: try transfer()) == .exception(.protocol), "\(code)")
+            #expect(try ended(CURLcode(code)) == .end(.exception(.protocol)), "\(code)")
         }
     }
 
@@ -47,25 +47,30 @@ import Testing
         return rows
     }
 
-    private static func name(_ result: CallMachine.AttemptResult) -> String {
-        switch result {
+    private static func name(_ action: AttemptMachine.EndAction) -> String {
+        switch action {
         case .response: "none: a response"
-        case .exception(.resolve): "resolve"
-        case .exception(.connect): "connect"
-        case .exception(.tls): "tls"
-        case .exception(.send): "send"
-        case .exception(.receive): "receive"
-        case .exception(.protocol): "protocol"
-        case .vetoed: "a reconnect, or receive"
-        case .local(.outOfMemory): "local: out_of_memory"
-        case .local(.setting): "local: setting"
-        case .local(.source): "local: source"
-        default: "\(result)"
+        case .end(.exception(.resolve)): "resolve"
+        case .end(.exception(.connect)): "connect"
+        case .end(.exception(.tls)): "tls"
+        case .end(.exception(.send)): "send"
+        case .end(.exception(.receive)): "receive"
+        case .end(.exception(.protocol)): "protocol"
+        case .askToReconnect: "a reconnect, or receive"
+        case .end(.local(.outOfMemory)): "local: out_of_memory"
+        case .end(.local(.setting)): "local: setting"
+        case .end(.local(.source)): "local: source"
+        default: "\(action)"
         }
     }
 
-    /// One that has not sent anything.
-    private func transfer() throws -> Transfer {
-        Transfer(call: try #require(scene.call), lines: nil, withToken: true, now: 0)
+    /// What becomes of an attempt that has not sent anything.
+    private func ended(_ code: CURLcode) throws -> AttemptMachine.EndAction {
+        let call = try #require(scene.call)
+        call.attempt = AttemptMachine(limits: ResponseLimits())
+        let transfer = Transfer(call: call, lines: nil, withToken: true)
+        _ = call.attempt.startSending(transfer.exchangeRequest, at: 0)
+        let end = AttemptEnd(transportEnd(code, of: transfer), code: Int32(code.rawValue), at: 0)
+        return call.attempt.transportEnded(end, transfer.facts)
     }
 }

@@ -67,7 +67,7 @@ import Testing
     @Test("B10: the last whole response is kept, not one that broke off after it") func lastWhole() throws {
         let brokenOff = Script(events: [
             (0, .head("HTTP/1.1 500 Broken\r\n")), (0, .head("X-Id: 8\r\n")), (0, .head("\r\n")), (0, .body("bro")),
-            (0, .end(.exception(.receive))),
+            (0, .end(.failed(.receive))),
         ])
         let scene = try Scene(.status(503, "X-Id: 7", body: "busy"), brokenOff, .silence)
         let result = try perform(scene, end: .deadline, after: 30)

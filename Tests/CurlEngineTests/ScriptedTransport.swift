@@ -9,8 +9,10 @@ struct Script {
         /// Bytes of the head, or of the body, arrive.
         case head(String)
         case body(String)
-        /// The attempt ends by itself.
-        case end(CallMachine.AttemptResult)
+        /// The sending ends by itself.
+        case end(TransportEnd)
+        /// Nothing is sent on the connection that there is, which is unusable.
+        case avoided
         /// Somebody else does something.
         case run(() -> Void)
     }
@@ -24,12 +26,12 @@ struct Script {
             [(after, .head("HTTP/1.1 \(status) Status\r\n"))] + headers.map { (after, .head($0 + "\r\n")) }
             + [(after, .head("\r\n"))]
         let tail: [(Double, Event)] =
-            (body.isEmpty ? [] : [(after, .body(body))]) + [(after, .end(.response))]
+            (body.isEmpty ? [] : [(after, .body(body))]) + [(after, .end(.done))]
         return Script(events: head + tail)
     }
 
     static func exception(_ cause: NetworkExceptionCause, after: Double = 0, sent: Bool = true) -> Script {
-        Script(events: [(after, .end(.exception(cause)))], sent: sent)
+        Script(events: [(after, .end(.failed(cause)))], sent: sent)
     }
 
     /// Nothing ever happens.
@@ -102,7 +104,7 @@ final class ScriptedTransport: Transport {
         // Another thread is asked, and its answer comes in real time.
         if let engine,
             engine.active.contains(where: {
-                $0.transfer?.headDecision.isPending == true || $0.machine.state == .deciding
+                $0.attempt.isWaitingForDecision || $0.machine.state == .deciding
             })
         {
             return 0
@@ -128,7 +130,11 @@ final class ScriptedTransport: Transport {
         switch event {
         case .head(let text): deliver(text, transfer) { transfer.receive(header: $0, $1) }
         case .body(let text): deliver(text, transfer, event)
-        case .end(let result): ended.append(EndedTransfer(transfer: transfer, result: result, code: 0))
+        case .end(let end): ended.append(EndedTransfer(transfer: transfer, end: end, code: 0))
+        case .avoided:
+            if !transfer.maySend(over: .http1, .stale) {
+                ended.append(EndedTransfer(transfer: transfer, end: .aborted, code: 0))
+            }
         case .run: break
         }
     }
@@ -137,8 +143,7 @@ final class ScriptedTransport: Transport {
     private func deliver(_ text: String, _ transfer: Transfer, _ receive: (UnsafePointer<CChar>, Int) -> Bool) {
         guard !text.withCString({ receive($0, text.utf8.count) }) else { return }
         pending.removeAll { $0.transfer === transfer }
-        ended.append(
-            EndedTransfer(transfer: transfer, result: attemptResult(CURLE_WRITE_ERROR, of: transfer), code: 23))
+        ended.append(EndedTransfer(transfer: transfer, end: .aborted, code: 0))
     }
 
     /// A paused transfer gets nothing more until it is resumed, and then the same again.

@@ -15,7 +15,7 @@ import Testing
             (1, .run { _ = clock?.suspend(forSeconds: Self.hour) }),
         ]
         for number in 1...bytes { events.append((0.5 * Double(number), .body("x"))) }
-        events.append((0.5 * Double(bytes), .end(.response)))
+        events.append((0.5 * Double(bytes), .end(.done)))
         let scene = try Scene(Script(events: events), .status(200))
         clock = scene.clock
         return scene

@@ -13,7 +13,7 @@ import Testing
     @Test("F31, M1: each byte restarts the idle time") func drip() throws {
         let drip = (1...8).map { (Double($0) * 2.5, Script.Event.body("x")) }
         let script = Script(
-            events: [(0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n"))] + drip + [(20, .end(.response))])
+            events: [(0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n"))] + drip + [(20, .end(.done))])
         let result = try Scene(script).perform { $0.idleTimeout = 5_000_000_000 }
         #expect(result.bodyText == "xxxxxxxx")
     }
@@ -69,7 +69,8 @@ import Testing
         let cancel = try #require(CancelSwitch.make())
         let scene = try Scene(
             Script(events: [
-                (0, .head("HTTP/1.1 503 Busy\r\n")), (0, .head("Retry-After: 60\r\n\r\n")), (0, .end(.response)),
+                (0, .head("HTTP/1.1 503 Busy\r\n")), (0, .head("Retry-After: 60\r\n")), (0, .head("\r\n")),
+                (0, .end(.done)),
             ]))
         // The virtual clock only stops where something happens: another call's event, 100 ms into the wait.
         let other = try scene.cancelLater(cancel, after: 0.1)

@@ -100,8 +100,8 @@ public final class TokenEndpoint: TokenProvider {
         var callSettings = settings.call
         callSettings.maxTotalAttempts = 1
         callSettings.maxRedirects = 0
-        callSettings.bodyLimit = JSONObject.maximumSize
-        callSettings.errorBodyLimit = JSONObject.maximumSize
+        callSettings.limits.body = JSONObject.maximumSize
+        callSettings.limits.errorBody = JSONObject.maximumSize
         let call = Call(
             engine: engine, request: copy, strategy: strategy, settings: callSettings,
             delivery: .callback { [self] call in

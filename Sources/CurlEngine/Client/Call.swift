@@ -31,25 +31,15 @@ public final class Call: TimerEntry {
     var isCountedByHost = false
     /// The next attempt is to use a new connection.
     var isFresh = false
-    var attemptStartedAt: Int64 = 0
-    /// The same on CLOCK_BOOTTIME, on which the resource time runs (M6).
-    var attemptStartedBoot: Int64 = 0
+    /// The attempt under way, or the last one.
+    var attempt: AttemptMachine
     /// The head of the response that is being received.
     private(set) var receivedHead = ResponseHead()
     /// The last whole response, which stays with the call however it ends (B10).
     private(set) var lastResponse: ReceivedResponse?
-    var openAttempt = OpenAttempt.none
     var records: [AttemptRecord] = []
     var redirects: [RedirectRecord] = []
     var reconnects: [ReconnectRecord] = []
-    /// The attempt begins again: nothing was sent on the connection that it had first.
-    var wasNotSent = false
-    /// Of the attempt under way.
-    var reconnectsInAttempt: Int32 = 0
-    /// One of these is a request that the server refused over HTTP/2 without looking at it.
-    var wasRefused = false
-    /// Of the attempt under way.
-    var redirectsInAttempt: Int32 = 0
     var exceptions: Int32 = 0
     /// Of the last exception.
     var exceptionReason: FailureReason?
@@ -81,14 +71,6 @@ public final class Call: TimerEntry {
     var isAbandoned = false
     let cancelSwitch: CancelSwitch?
 
-    /// The attempt that is not in the record yet.
-    enum OpenAttempt {
-        case none
-        /// It waits for its token or its turn.
-        case waiting
-        case begun
-    }
-
     /// How the end of a call is told, apart from those who wait for it.
     public enum Delivery {
         case none
@@ -113,6 +95,7 @@ public final class Call: TimerEntry {
         self.sink = sink
         auth = tokens.map { CallAuth($0) }
         machine = CallMachine(needsToken: tokens != nil)
+        attempt = AttemptMachine(limits: settings.limits)
         if let file = sink as? FileSink, file.isResumable, request.mayBeResumed { download = Download() }
         target = request.target
         let clock = engine.clock
@@ -133,7 +116,7 @@ public final class Call: TimerEntry {
     /// Keeps the head that an attempt brought, if there is a whole one that has not been kept yet, in place of the one
     /// before. False if there is no memory.
     func keepHead(_ transfer: Transfer) -> Bool {
-        guard transfer.isHeadWhole, transfer.holdsHead else { return true }
+        guard attempt.isHeadWhole, transfer.head.count > 0 else { return true }
         guard let head = transfer.takeHead() else { return false }
         receivedHead.free()
         receivedHead = head
@@ -142,10 +125,10 @@ public final class Call: TimerEntry {
 
     /// The attempt is over: what it received no longer depends on its transfer.
     func keepReceived(_ transfer: Transfer, isWhole: Bool) {
-        guard transfer.isHeadWhole else { return }
+        guard attempt.isHeadWhole else { return }
         let response = ReceivedResponse(
-            status: isWhole ? transfer.status : 0, head: receivedHead, body: transfer.takeBody(),
-            isBodyCutOff: transfer.isBodyCutOff, target: target)
+            status: isWhole ? attempt.exchange.status : 0, head: receivedHead, body: transfer.takeBody(),
+            isBodyCutOff: attempt.exchange.isBodyCutOff, target: target)
         receivedHead = ResponseHead()
         transfer.received = response
         if isWhole { lastResponse = response }
@@ -172,7 +155,7 @@ public final class Call: TimerEntry {
         switch ending {
         case .local(.source): return request.source?.reason
         case .local(.sink): return sink?.reason
-        case .local(.responseTooLarge): return transfer?.limit.reason
+        case .local(.responseTooLarge): return attempt.exchange.limit.reason
         case .local(.setting):
             guard let code = records.last?.curlCode, code != 0 else { return nil }
             if code == Int32(CURLE_SSL_CERTPROBLEM.rawValue), let reason = engine.settings.keyProblem { return reason }
@@ -196,9 +179,12 @@ public final class Call: TimerEntry {
 
     /// What the sink has of the response that the call ended with, or of the one that broke off.
     private func sinkLength(_ ending: CallMachine.Ending) -> Int64 {
-        guard let sink, ending != .response || transfer?.place == .sink else { return 0 }
+        guard let sink, ending != .response || isBodyInSink else { return 0 }
         return sink.length
     }
+
+    /// The body of the response that the call ends with has gone to the sink.
+    var isBodyInSink: Bool { transfer != nil && attempt.exchange.destination == .sink }
 
     /// Where redirects have led. Only for callbacks, which run on the loop.
     public var currentURL: UnsafePointer<CChar> { target.shownURL }
@@ -214,16 +200,11 @@ public final class Call: TimerEntry {
 
     var hasDeadline: Bool { settings.deadline != .max }
 
-    /// The same request may be sent at once on another connection, although the server may have seen it (B13).
-    var mayBeSentAgain: Bool { request.isIdempotent && bodyCanBeSentAgain }
-
     var bodyCanBeSentAgain: Bool { request.source?.canBeSentAgain ?? true }
 
-    /// How much of the attempt's request has left this machine. What was sent before a redirect or a reconnect counts:
-    /// the server may have acted on it, though nothing was sent after it (B12). A refused stream has done nothing.
-    var requestSent: RequestSent {
-        let hasReconnected = reconnectsInAttempt > (wasRefused ? 1 : 0)
-        return (transfer?.sendings ?? 0) == 0 && redirectsInAttempt == 0 && !hasReconnected ? .nothing : .some
+    /// What ends the sending under way first, if nothing moves, and in how many nanoseconds; below 0 it is overdue.
+    var nextTimeout: (cause: NetworkExceptionCause, left: Int64) {
+        attempt.nextTimeout(settings.timeouts, now: engine.now, boottime: engine.boottime)
     }
 
     override func fire(now: Int64) {

@@ -15,15 +15,7 @@ public struct CallSettings {
     public var maxTotalAttempts: Int32?
     /// A request whose connection was dead may be sent again at once, within its attempt (B13).
     public var mayReconnect = true
-    /// Bytes of a 2xx response that are kept in memory.
-    public var bodyLimit = 256 << 20
-    /// Bytes of any other response (B15).
-    public var errorBodyLimit = 1 << 20
-    public var maxHeaderLines = 1_000
-    /// Below the 300 KiB at which libcurl gives up by itself, as if the connection had failed.
-    public var maxHeaderBytes = 256 << 10
-    /// Bytes of a 2xx response that a sink is given.
-    public var sinkLimit = Int.max
+    public var limits = ResponseLimits()
     /// Within one attempt; 0: none is followed.
     public var maxRedirects: Int32 = 20
     public var httpVersion = HTTPVersion.http2
@@ -37,6 +29,10 @@ public struct CallSettings {
     public var onProgress: ((Call, shim_progress, Int64) -> Void)?
 
     public init() {}
+
+    var timeouts: AttemptTimeouts {
+        AttemptTimeouts(idle: idleTimeout, resource: resourceTimeout, connect: connectTimeout)
+    }
 }
 
 public enum HTTPVersion: Int32 {

@@ -23,10 +23,7 @@ extension Engine {
     }
 
     private func begin(_ call: Call) {
-        if call.openAttempt != .begun {
-            openAttempt(call, .begun)
-            locked { stats.attempts += 1 }
-        }
+        if call.attempt.begin(at: now, boottime: boottime) { locked { stats.attempts += 1 } }
         switch call.headerLines() {
         case .unchanged: begin(call, nil, withToken: true)
         case .changed(let lines, let withToken): begin(call, lines, withToken: withToken)
@@ -39,13 +36,6 @@ extension Engine {
         }
     }
 
-    /// From now on the attempt is in the record, however the call ends (B10).
-    func openAttempt(_ call: Call, _ state: Call.OpenAttempt) {
-        call.openAttempt = state
-        call.attemptStartedAt = now
-        call.attemptStartedBoot = boottime
-    }
-
     private func giveUpTurn(_ call: Call) {
         starting.opened(call.target)
         starting.ended(call.target, isCounted: call.isCountedByHost)
@@ -53,61 +43,91 @@ extension Engine {
     }
 
     private func begin(_ call: Call, _ lines: UnsafeMutablePointer<curl_slist>?, withToken: Bool) {
-        let transfer = Transfer(call: call, lines: lines, withToken: withToken, now: now)
+        let transfer = Transfer(call: call, lines: lines, withToken: withToken)
         guard transfer.hasAuthorization else {
             giveUpTurn(call)
             return perform(call.machine.failed(.outOfMemory), call)
         }
         call.transfer = transfer
-        let isAgain = call.wasNotSent
-        call.wasNotSent = false
+        let isNew = call.attempt.startSending(transfer.exchangeRequest, at: now)
         arm(call)
-        if !isAgain { tell(.attemptBegan, call) }
+        if isNew { tell(.attemptBegan, call) }
         if transfer.target.hasBody, let source = call.request.source, !source.rewind() {
-            return attemptEnded(call, .local(.source), code: 0)
+            return sendingEnded(call, .local(.source), code: 0)
         }
-        if let failure = transport?.begin(transfer) { attemptEnded(call, .local(failure), code: 0) }
+        if let failure = transport?.begin(transfer) { sendingEnded(call, .local(failure), code: 0) }
     }
 
-    func attemptEnded(_ call: Call, _ result: CallMachine.AttemptResult, code: Int32, at time: Int64? = nil) {
+    // MARK: - How a sending ends
+
+    func sendingEnded(_ call: Call, _ end: TransportEnd, code: Int32) {
+        sendingEnded(call, AttemptEnd(end, code: code, at: now))
+    }
+
+    func sendingEnded(_ call: Call, _ end: AttemptEnd) {
         guard let transfer = call.transfer else { return }
         detach(transfer)
-        if transfer.headDecision.isPending {
-            transfer.headDecision = .pending(end: AttemptEnd(result: result, code: code, time: time ?? now))
-            return arm(call)
-        }
+        let action = call.attempt.transportEnded(end, transfer.facts)
+        guard action != .none else { return arm(call) }
         transfer.tellLastProgress()
         call.request.source?.rest()
-        var result = call.keepHead(transfer) ? result : .local(.outOfMemory)
-        if case .vetoed(let isSafe) = result {
-            result = isSafe && mayReconnect(call) ? .reconnect : .exception(.receive)
-            if result == .reconnect {
-                call.retryLoop.countReconnect()
-                recordReconnect(call, code == Int32(CURLE_SEND_ERROR.rawValue) ? .send : .receive)
+        guard call.keepHead(transfer) else { return attemptEnded(call, transfer, .local(.outOfMemory), end) }
+        run(action, call, transfer, end)
+    }
+
+    private func run(
+        _ action: AttemptMachine.EndAction, _ call: Call, _ transfer: Transfer, _ end: AttemptEnd
+    ) {
+        switch action {
+        case .none: break
+        case .sendAgain(let why):
+            switch why {
+            case .notSent: break
+            case .refused: recordReconnect(call, .protocol)
+            case .reconnect: call.retryLoop.countReconnect()
             }
+            sendAgain(call, fresh: true)
+        case .askToReconnect(let cause):
+            let next = call.attempt.reconnectAllowed(mayReconnect(call))
+            if next == .sendAgain(.reconnect) { recordReconnect(call, cause) }
+            run(next, call, transfer, end)
+        case .response: responded(call, transfer, end)
+        case .end(let result): attemptEnded(call, transfer, result, end)
         }
-        if result == .refused {
-            call.wasRefused = true
-            recordReconnect(call, .protocol)
+    }
+
+    private func sendAgain(_ call: Call, fresh: Bool) {
+        call.attempt.queueAgain()
+        enqueue(call, fresh: fresh)
+    }
+
+    /// A whole response is the call's answer, or a redirect that is followed, or says that the access token has expired.
+    private func responded(_ call: Call, _ transfer: Transfer, _ end: AttemptEnd) {
+        switch followed(call, transfer) {
+        case .redirected:
+            tell(.redirected, call)
+            return sendAgain(call, fresh: false)
+        case .notReplayable:
+            transfer.decision = call.retryLoop.countRejection(isReplayable: false)
+            return endUnfollowed(call, transfer, end)
+        case .failed(let failure): return attemptEnded(call, transfer, .local(failure), end)
+        case .nowhere: break
         }
-        if result == .response {
-            switch followed(call, transfer) {
-            case .ended(let ended): result = ended
-            case .notReplayable:
-                transfer.decision = call.retryLoop.countRejection(isReplayable: false)
-                return endUnfollowed(call, transfer, at: time ?? now)
-            }
-        }
-        if result == .response, isExpiry(call, transfer) {
-            dropToken(call)
-            call.auth?.hasReplayed = true
-            let decision = call.retryLoop.countRejection(isReplayable: call.bodyCanBeSentAgain)
-            transfer.decision = decision
-            guard decision.isRetry else { return endUnfollowed(call, transfer, at: time ?? now) }
-            result = .replay
-        }
+        guard isExpiry(call, transfer) else { return attemptEnded(call, transfer, .response, end) }
+        dropToken(call)
+        call.auth?.hasReplayed = true
+        let decision = call.retryLoop.countRejection(isReplayable: call.bodyCanBeSentAgain)
+        transfer.decision = decision
+        guard decision.isRetry else { return endUnfollowed(call, transfer, end) }
+        attemptEnded(call, transfer, .replay, end)
+    }
+
+    private func attemptEnded(
+        _ call: Call, _ transfer: Transfer, _ result: CallMachine.AttemptResult, _ end: AttemptEnd
+    ) {
+        var result = result
         if result == .part, !mayContinue(call, transfer) { result = .exception(.receive) }
-        note(call, transfer, result, code: code, at: time ?? now)
+        note(call, transfer, result, end)
         perform(call.machine.attemptEnded(result), call)
     }
 
@@ -126,7 +146,6 @@ extension Engine {
     }
 
     private func recordReconnect(_ call: Call, _ cause: NetworkExceptionCause) {
-        call.reconnectsInAttempt += 1
         call.reconnects.append(
             ReconnectRecord(attemptNumber: call.attemptNumber, cause: cause, at: now - call.startedAt))
         locked { stats.reconnects += 1 }
@@ -134,75 +153,76 @@ extension Engine {
     }
 
     /// The response wants the request sent again, at once, but it may not be: the caller gets the response (R3, B14).
-    private func endUnfollowed(_ call: Call, _ transfer: Transfer, at time: Int64) {
-        note(call, transfer, .response, code: 0, at: time)
+    private func endUnfollowed(_ call: Call, _ transfer: Transfer, _ end: AttemptEnd) {
+        note(call, transfer, .response, end)
         guard case .decide = call.machine.attemptEnded(.response) else { return }
         decided(call, transfer)
     }
 
     private enum Followed {
-        case ended(CallMachine.AttemptResult)
-        /// A redirect that wants the body sent again, which cannot be.
+        /// The response is no redirect, or one to nowhere.
+        case nowhere
+        /// The call's target is another one now.
+        case redirected
+        /// It wants the body sent again, which cannot be.
         case notReplayable
+        case failed(LocalFailure)
     }
 
-    /// What a response is to the call: its answer, or a redirect that is followed. Then the call's target is changed.
+    /// Follows a redirect.
     private func followed(_ call: Call, _ transfer: Transfer) -> Followed {
-        guard Redirect.isRedirect(transfer.status), call.settings.maxRedirects > 0 else { return .ended(.response) }
-        guard let location = call.receivedHead.list.firstValue(of: "Location") else { return .ended(.response) }
+        let status = call.attempt.exchange.status
+        guard Redirect.isRedirect(status), call.settings.maxRedirects > 0 else { return .nowhere }
+        guard let location = call.receivedHead.list.firstValue(of: "Location") else { return .nowhere }
         let target: Target
-        switch call.target.followed(status: transfer.status, location: location, from: call.request.target) {
+        switch call.target.followed(status: status, location: location, from: call.request.target) {
         case .to(let followed): target = followed
-        case .nowhere: return .ended(.response)
-        case .outOfMemory: return .ended(.local(.outOfMemory))
+        case .nowhere: return .nowhere
+        case .outOfMemory: return .failed(.outOfMemory)
         }
-        guard !target.hasBody || call.bodyCanBeSentAgain else { return .notReplayable }
-        guard call.redirectsInAttempt < call.settings.maxRedirects else { return .ended(.local(.tooManyRedirects)) }
-        call.redirectsInAttempt += 1
-        call.redirects.append(
-            RedirectRecord(attemptNumber: call.attemptNumber, status: transfer.status, target: target))
+        switch call.attempt.redirected(
+            takesBody: target.hasBody, isReplayable: call.bodyCanBeSentAgain, maximum: call.settings.maxRedirects)
+        {
+        case .notReplayable: return .notReplayable
+        case .tooMany: return .failed(.tooManyRedirects)
+        case .followed: break
+        }
+        call.redirects.append(RedirectRecord(attemptNumber: call.attemptNumber, status: status, target: target))
         call.target = target
-        return .ended(.redirect)
+        return .redirected
     }
 
     /// Writes down how an attempt ended, and makes the outcome that the strategy sees.
     private func note(
-        _ call: Call, _ transfer: Transfer, _ result: CallMachine.AttemptResult, code: Int32, at time: Int64
+        _ call: Call, _ transfer: Transfer, _ result: CallMachine.AttemptResult, _ end: AttemptEnd
     ) {
         var cause = NetworkExceptionCause.none
         var isWhole = false
         switch result {
-        case .redirect: return tell(.redirected, call)
-        case .reconnect, .refused: return
-        case .notSent: return call.wasNotSent = true
-        case .vetoed: cause = .receive
         case .exception(let reason): cause = reason
         case .response, .replay, .part: isWhole = true
         case .local: break
         }
         call.keepReceived(transfer, isWhole: isWhole)
-        call.openAttempt = .none
+        call.attempt.end()
         if cause != .none {
             call.exceptions += 1
-            call.exceptionReason = transfer.exceptionReason
+            call.exceptionReason = FailureReason(of: cause, end.end)
             if transfer.sendings == 0 { doubtful.note(transfer.target.place) }
         }
-        var record = record(of: call, at: time)
+        var record = record(of: call, at: end.time)
         if cause == .none {
-            record.status = transfer.status
+            record.status = call.attempt.exchange.status
         } else {
             record.cause = cause
             record.exceptionNumber = call.exceptions
         }
-        record.curlCode = code
+        record.curlCode = end.code
         call.records.append(record)
-        if cause != .none || result == .part, transfer.place == .sink, let sink = call.sink {
+        if cause != .none || result == .part, call.isBodyInSink, let sink = call.sink {
             call.download?.ended(at: sink.length)
         }
         makeOutcome(call, transfer, headers: transfer.received?.headers ?? .empty, cause: cause)
-        call.reconnectsInAttempt = 0
-        call.wasRefused = false
-        call.redirectsInAttempt = 0
         guard result == .replay || result == .part else { return }
         call.records[call.records.count - 1].decision = transfer.decision
         tell(.attemptEnded, call, call.records.last)
@@ -210,7 +230,7 @@ extension Engine {
 
     /// The attempt's outcome, for the strategy to see. A response that broke off has headers, too.
     func makeOutcome(_ call: Call, _ transfer: Transfer, headers: HeaderList, cause: NetworkExceptionCause) {
-        var outcome = cause == .none ? Outcome(status: transfer.status) : Outcome(exception: cause)
+        var outcome = cause == .none ? Outcome(status: call.attempt.exchange.status) : Outcome(exception: cause)
         outcome.headers = headers
         outcome.url = transfer.target.shownURL
         if let received = transfer.received {
@@ -220,7 +240,7 @@ extension Engine {
         } else if cause == .none {
             outcome.bodyState = .pending
         }
-        outcome.requestSent = call.requestSent
+        outcome.requestSent = call.attempt.requestSent
         outcome.isRequestUnsafe = call.request.isUnsafe
         outcome.request = UnsafeRawPointer(call.request.description)
         outcome.isBodyReplayable = call.bodyCanBeSentAgain
@@ -233,17 +253,17 @@ extension Engine {
     /// Writes down an attempt that the end of its call broke off: the server may have acted on it (B10).
     func noteUnfinished(_ call: Call) {
         if let transfer = call.transfer { detach(transfer) }
-        call.openAttempt = .none
         call.records.append(record(of: call, at: now))
+        call.attempt.end()
     }
 
     /// What is known of an attempt, however it ended. Without a transfer, it waited for its turn or its token.
     private func record(of call: Call, at time: Int64) -> AttemptRecord {
         AttemptRecord(
-            status: 0, cause: .none, decision: nil, startedAt: call.attemptStartedAt - call.startedAt,
-            endedAt: time - call.startedAt, reconnects: call.reconnectsInAttempt, curlCode: 0,
-            number: call.attemptNumber, exceptionNumber: 0, redirects: call.redirectsInAttempt,
-            requestSent: call.requestSent, resumedFrom: call.transfer?.resumedFrom ?? 0,
+            status: 0, cause: .none, decision: nil, startedAt: call.attempt.startedAt - call.startedAt,
+            endedAt: time - call.startedAt, reconnects: call.attempt.reconnects, curlCode: 0,
+            number: call.attemptNumber, exceptionNumber: 0, redirects: call.attempt.redirects,
+            requestSent: call.attempt.requestSent, resumedFrom: call.transfer?.resumedFrom ?? 0,
             report: call.transfer?.report ?? .none)
     }
 

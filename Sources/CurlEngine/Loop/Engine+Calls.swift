@@ -10,8 +10,8 @@ extension Engine {
         case .attempt(let fresh):
             call.target = call.request.target
             if !call.records.isEmpty { locked { stats.retries += 1 } }
+            if call.attempt.state == .ended { call.attempt = AttemptMachine(limits: call.settings.limits) }
             enqueue(call, fresh: fresh)
-        case .sendAgain(let fresh): enqueue(call, fresh: fresh)
         case .decide: decide(call)
         case .wait(let seconds, let needsToken):
             drop(&call.transfer)
@@ -24,7 +24,7 @@ extension Engine {
         }
     }
 
-    private func enqueue(_ call: Call, fresh: Bool) {
+    func enqueue(_ call: Call, fresh: Bool) {
         drop(&call.transfer)
         call.isFresh = fresh
         call.isQueued = true
@@ -38,8 +38,7 @@ extension Engine {
 
     /// Goes on with what a callback has paused.
     func resume(_ call: Call) {
-        guard let transfer = call.transfer, !transfer.isDetached, transfer.place != .undecided else { return }
-        transfer.isPaused = false
+        guard let transfer = call.transfer, !transfer.isDetached, call.attempt.resumed() else { return }
         transfer.touch()
         arm(call)
         transport?.resume(transfer)
@@ -64,21 +63,20 @@ extension Engine {
         switch call.machine.state {
         case .waiting:
             // With a rejected token, there is no next attempt before there is another token (B8).
-            if call.records.last?.decision?.action != .refreshTokenAndRetry { openAttempt(call, .waiting) }
+            if call.records.last?.decision?.action != .refreshTokenAndRetry {
+                call.attempt = AttemptMachine(limits: call.settings.limits)
+                call.attempt.open(at: self.now, boottime: boottime)
+            }
             perform(call.machine.waitOver(), call)
         case .attempting:
             guard let transfer = call.transfer, !transfer.isDetached else { return arm(call) }
             if call.request.hasBody { transfer.lookAtKernel() }
-            let timeout = nextTimeout(call, transfer)
+            let timeout = call.nextTimeout
             guard timeout.left <= 0 else {
-                if transfer.mayHaveEnded { transport?.resume(transfer) }
+                if call.attempt.mayHaveEnded { transport?.resume(transfer) }
                 return arm(call)
             }
-            if timeout.cause == .timeoutIdle, transfer.isAnswered {
-                attemptEnded(call, attemptResult(CURLE_OK, of: transfer), code: 0)
-            } else {
-                attemptEnded(call, transfer.timedOut(timeout.cause), code: 0)
-            }
+            sendingEnded(call, .timedOut(timeout.cause), code: 0)
         case .awaitingToken, .deciding: arm(call)
         case .idle, .ended: break
         }
@@ -90,8 +88,10 @@ extension Engine {
         var due = Int64.max
         if let transfer = call.transfer, !transfer.isDetached {
             due = saturated(now, resourceTimeLeft(call))
-            if !transfer.isHeld { due = min(due, idleDue(call, transfer)) }
-            if transfer.isConnecting { due = min(due, saturated(transfer.startedAt, call.settings.connectTimeout)) }
+            if !call.attempt.isHeld { due = min(due, idleDue(call)) }
+            if transfer.isConnecting {
+                due = min(due, saturated(call.attempt.exchange.startedAt, call.settings.connectTimeout))
+            }
         }
         if call.hasDeadline {
             let left = max(call.deadline.nanoseconds - clock.boottime.nanoseconds, 0)
@@ -101,10 +101,10 @@ extension Engine {
     }
 
     /// When to look whether the attempt has been idle for too long (M1). It rests while the transfer is held.
-    private func idleDue(_ call: Call, _ transfer: Transfer) -> Int64 {
+    private func idleDue(_ call: Call) -> Int64 {
         let timeout = call.settings.idleTimeout
-        let due = timeout == .max ? .max : saturated(transfer.lastActivity, timeout)
-        if transfer.mayHaveEnded { return min(due, now + 10_000_000) }
+        let due = timeout == .max ? .max : saturated(call.attempt.exchange.lastActivity, timeout)
+        if call.attempt.mayHaveEnded { return min(due, now + 10_000_000) }
         guard due < .max else { return .max }
         // What the kernel drains is only seen by looking.
         return call.request.hasBody ? min(due, now + max(timeout / 8, 1_000_000)) : due
@@ -113,16 +113,11 @@ extension Engine {
     /// Nanoseconds of the attempt's resource time (M2); `Int64.max` if it has none.
     func resourceTimeLeft(_ call: Call) -> Int64 {
         guard call.settings.resourceTimeout != .max else { return .max }
-        return call.settings.resourceTimeout - (boottime - call.attemptStartedBoot)
-    }
-
-    func saturated(_ time: Int64, _ nanoseconds: Int64) -> Int64 {
-        let (sum, overflow) = time.addingReportingOverflow(nanoseconds)
-        return overflow ? .max : sum
+        return call.settings.resourceTimeout - (boottime - call.attempt.startedBoot)
     }
 
     private func finish(_ call: Call, _ wanted: CallMachine.Ending) {
-        if call.openAttempt != .none { noteUnfinished(call) }
+        if call.attempt.isOpen { noteUnfinished(call) }
         leaveToken(call)
         let ending = closeBodies(call, wanted)
         hasMoreToDo = true
@@ -162,7 +157,7 @@ extension Engine {
         var ending = ending
         if let transfer = call.transfer { detach(transfer) }
         if let sink = call.sink {
-            if ending == .response, !(call.transfer?.place == .sink ? sink.finish() : sink.discard()) {
+            if ending == .response, !(call.isBodyInSink ? sink.finish() : sink.discard()) {
                 ending = .local(.sink)
             }
             sink.close()

@@ -6,7 +6,7 @@ extension Engine {
     /// Asks the strategy about an attempt that has ended; on the pool, if foreign code will answer.
     func decide(_ call: Call) {
         guard let transfer = call.transfer else { return }
-        if case .made(let answer) = transfer.headDecision, !transfer.outcome.isNetworkException {
+        if let answer = transfer.headAnswer, !transfer.outcome.isNetworkException {
             return decided(call, transfer, answer)
         }
         guard call.strategy.callsBack else {
@@ -16,41 +16,41 @@ extension Engine {
         if !pool.ask(StrategyQuestion(call, transfer)) { perform(call.machine.failed(.exhausted), call) }
     }
 
-    /// What becomes of the body of a 2xx response whose head has come.
-    enum EarlyAnswer {
-        case deliver
-        case keep
-        case wait
-        case fail(LocalFailure)
-    }
-
     /// Asks the strategy about a response whose head has come, since its body has to go somewhere (B15). Runs inside
-    /// libcurl.
-    func askEarly(_ call: Call, _ transfer: Transfer) -> EarlyAnswer {
-        guard call.keepHead(transfer) else { return .fail(.outOfMemory) }
+    /// libcurl. False: stop.
+    func askEarly(_ call: Call, _ transfer: Transfer) -> Bool {
+        guard call.keepHead(transfer) else { return transfer.refuse(.outOfMemory) }
         makeOutcome(call, transfer, headers: call.receivedHead.list, cause: .none)
         guard call.strategy.callsBack else {
             let answer = charged(StrategyAnswer(of: call.retryLoop, about: transfer.outcome, clock: clock), transfer)
-            transfer.headDecision = .made(answer)
-            return answer.decision?.isRetry == false ? .deliver : .keep
+            transfer.headAnswer = answer
+            _ = call.attempt.decided(retries: answer.decision?.isRetry != false)
+            return answer.decision?.isRetry != false || deliver(call, transfer)
         }
-        guard pool.ask(StrategyQuestion(call, transfer)) else { return .fail(.exhausted) }
-        transfer.headDecision = .pending(end: nil)
-        return .wait
+        return pool.ask(StrategyQuestion(call, transfer)) || transfer.refuse(.exhausted)
     }
 
     /// The pool has an answer. It is about one attempt, and changes nothing once the call has gone on without it.
     func answered(_ question: StrategyQuestion) {
         let (call, transfer) = (question.call, question.transfer)
         guard call.transfer === transfer, let answer = question.answer.map({ charged($0, transfer) }) else { return }
-        guard case .pending(let end) = transfer.headDecision else { return decided(call, transfer, answer) }
+        guard call.attempt.isWaitingForDecision else { return decided(call, transfer, answer) }
         guard let decision = answer.decision else {
             transfer.strategyFailure = answer.failure
             call.keepReceived(transfer, isWhole: true)
             return perform(call.machine.callbackFailed(), call)
         }
-        transfer.headDecision = .made(answer)
-        startBody(call, transfer, isKept: decision.isRetry, end: end)
+        transfer.headAnswer = answer
+        guard case .go(let destination, let end) = call.attempt.decided(retries: decision.isRetry) else { return }
+        if destination == .sink, !deliver(call, transfer) { return sendingEnded(call, .aborted, code: 0) }
+        if let end { return sendingEnded(call, end) }
+        resume(call)
+    }
+
+    /// The body of a response goes to the call's sink. False: stop.
+    private func deliver(_ call: Call, _ transfer: Transfer) -> Bool {
+        guard let sink = call.sink else { return false }
+        return transfer.deliver(to: sink)
     }
 
     /// What becomes of an answer when a retry has been taken out of the budget, or there is none left in it (C1).
@@ -75,17 +75,5 @@ extension Engine {
         if transfer.decision?.rejectsToken == true { dropToken(call) }
         tell(.attemptEnded, call, call.records.last)
         perform(call.machine.decided(transfer.decision), call)
-    }
-
-    /// The body of a response now has a place to go. `end`: all of it has come meanwhile, or it broke off.
-    private func startBody(_ call: Call, _ transfer: Transfer, isKept: Bool, end: AttemptEnd?) {
-        if isKept {
-            transfer.keepInMemory()
-        } else if let sink = call.sink, !transfer.deliver(to: sink) {
-            let result = attemptResult(CURLE_WRITE_ERROR, of: transfer)
-            return attemptEnded(call, result, code: Int32(CURLE_WRITE_ERROR.rawValue))
-        }
-        if let end { return attemptEnded(call, end.result, code: end.code, at: end.time) }
-        resume(call)
     }
 }

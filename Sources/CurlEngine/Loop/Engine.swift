@@ -333,7 +333,7 @@ public final class Engine {
 
     private func takeEnded(_ transport: any Transport) {
         while let ended = transport.takeEnded() {
-            attemptEnded(ended.transfer.call, ended.result, code: ended.code)
+            sendingEnded(ended.transfer.call, ended.end, code: ended.code)
         }
     }
 
@@ -380,7 +380,7 @@ public final class Engine {
             case .decided(let question): answered(question)
             case .resume(let call):
                 locked { call.isResumePosted = false }
-                if call.transfer?.isPaused == true { resume(call) }
+                if call.transfer != nil, call.attempt.exchange.isPaused { resume(call) }
             case .token(let call, let result): tokenEnded(call, result)
             case .cancelAll(let owner): cancelAll(of: owner)
             }

@@ -42,26 +42,3 @@ final class StrategyQuestion {
         answer = StrategyAnswer(of: loop, about: outcome, clock: call.engine.clock)
     }
 }
-
-/// What the strategy says about a response when only its head has come, since its body has to go somewhere (B15).
-enum HeadDecision {
-    case notAsked
-    /// A thread of the pool is asking. `end`: how the attempt has ended meanwhile.
-    case pending(end: AttemptEnd?)
-    /// Counts only if the attempt ends in that response.
-    indirect case made(StrategyAnswer)
-
-    var isPending: Bool {
-        switch self {
-        case .pending: true
-        case .notAsked, .made: false
-        }
-    }
-}
-
-/// How the transport says that an attempt has ended.
-struct AttemptEnd {
-    let result: CallMachine.AttemptResult
-    let code: Int32
-    let time: Int64
-}

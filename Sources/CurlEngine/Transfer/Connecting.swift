@@ -8,7 +8,7 @@ import RetryCore
 /// how much time there is, and that changes with whatever moves (M1).
 extension Transfer {
     /// The request cannot be sent yet.
-    var isConnecting: Bool { sendings == 0 && !isDetached }
+    var isConnecting: Bool { call.attempt.isConnecting && !isDetached }
 
     /// A look-up is under way, which may take all the time there is.
     func looksUp() {
@@ -24,17 +24,6 @@ extension Transfer {
         guard let easy else { return }
         shim_easy_set_connect_timeout(easy, call.engine.connectLimit(of: self, isFirstAddress: isFirstAddress))
     }
-
-    /// One of its times is over.
-    func timedOut(_ cause: NetworkExceptionCause) -> CallMachine.AttemptResult {
-        if cause == .connect { exceptionReason = FailureReason("connect_timeout_ms", .words("connecting timed out")) }
-        return .exception(cause)
-    }
-
-    /// A proxy did not let us through. `status`: of its answer to CONNECT; 0: it was another way.
-    func wasRefusedByProxy(status: Int32) {
-        exceptionReason = FailureReason(nil, .proxy(status: status))
-    }
 }
 
 extension Engine {
@@ -43,30 +32,18 @@ extension Engine {
     /// Milliseconds up to which libcurl does not divide what is left.
     private static let undivided: Int64 = 600
 
-    /// What ends the attempt first, if nothing moves, and in how many nanoseconds; below 0 it is overdue.
-    func nextTimeout(_ call: Call, _ transfer: Transfer) -> (cause: NetworkExceptionCause, left: Int64) {
-        var next = (cause: NetworkExceptionCause.timeoutResource, left: resourceTimeLeft(call))
-        if !transfer.isHeld, call.settings.idleTimeout != .max {
-            let left = saturated(transfer.lastActivity, call.settings.idleTimeout) - now
-            if left < next.left { next = (.timeoutIdle, left) }
-        }
-        if transfer.isConnecting, call.settings.connectTimeout != .max {
-            let left = saturated(transfer.startedAt, call.settings.connectTimeout) - now
-            if left <= next.left { next = (.connect, left) }
-        }
-        return next
-    }
-
     /// Milliseconds from its start within which libcurl is to connect. A little more than there is: our timers are to be
     /// first. `isFirstAddress`: libcurl may begin to connect before this is asked again, and it divides what there is then.
     func connectLimit(of transfer: Transfer, isFirstAddress: Bool) -> Int {
         let call = transfer.call
-        var left = nextTimeout(call, transfer).left
+        var left = call.nextTimeout.left
         if call.hasDeadline { left = min(left, call.deadline.nanoseconds - boottime) }
         left = max(left, 0)
         if isFirstAddress, shim_curl_tries_one_address() { left = min(left, 2 * Self.firstAddressShare) }
         let milliseconds = left / 1_000_000
-        let limit = max(milliseconds + milliseconds / 8, Self.undivided) + 1 + (now - transfer.startedAt) / 1_000_000
+        let limit =
+            max(milliseconds + milliseconds / 8, Self.undivided) + 1 + (now - call.attempt.exchange.startedAt)
+            / 1_000_000
         return Int(min(limit, Int64(Int32.max)))
     }
 }

@@ -250,7 +250,7 @@ final class CurlTransport: Transport {
             // libcurl from 8.0 on uses a connection again on which HTTP/2 has failed, and fails again.
             if code == CURLE_HTTP2, let easy = transfer.easy { shim_easy_break_connection(easy) }
             return EndedTransfer(
-                transfer: transfer, result: attemptResult(code, of: transfer), code: Int32(code.rawValue))
+                transfer: transfer, end: transportEnd(code, of: transfer), code: Int32(code.rawValue))
         }
         return nil
     }

@@ -74,17 +74,8 @@ struct Download {
         return .whole
     }
 
-    /// What a body that has ended, as the server sees it, has brought.
-    enum End {
-        case whole
-        /// All of a part that ends before the file does (W7).
-        case part
-        /// Fewer bytes than its head says, or more.
-        case wrongLength
-    }
-
-    /// With so many bytes in the file.
-    func end(at length: Int64) -> End {
+    /// What a body that has ended has brought, with so many bytes in the file.
+    func end(at length: Int64) -> AttemptMachine.DownloadEnd {
         guard range != nil, let partEnd else { return .whole }
         guard length == partEnd else { return .wrongLength }
         return length == wholeLength ? .whole : .part

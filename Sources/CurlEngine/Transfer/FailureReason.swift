@@ -31,6 +31,16 @@ public struct FailureReason {
         self.init(nil, field, why)
     }
 
+    /// Why an attempt ended in an exception of that cause, where there is more to say than the cause; nil: nothing.
+    init?(of cause: NetworkExceptionCause, _ end: TransportEnd) {
+        guard cause == .connect else { return nil }
+        switch end {
+        case .timedOut: self.init("connect_timeout_ms", .words("connecting timed out"))
+        case .refusedByProxy(let status): self.init(nil, .proxy(status: status))
+        default: return nil
+        }
+    }
+
     /// Static; for a proxy there is none.
     public var text: UnsafePointer<CChar> {
         switch why {

@@ -3,13 +3,12 @@ import RetryCore
 
 /// A response is whole only if its framing and its content codings are (W4).
 extension Transfer {
-    /// The response may have a body, whatever its header lines say (RFC 9112, 6.3).
-    var mayHaveBody: Bool { !call.request.isHead && status != 204 && status != 304 }
-
     /// A content coding has not come to its end. Nothing at all is not a stream that stops early if the head says that
     /// nothing comes.
     var isCodingShort: Bool {
-        guard let decoder, mayHaveBody, framing.length != 0 else { return false }
+        guard let decoder, call.attempt.exchange.mayHaveBody, call.attempt.exchange.framing.length != 0 else {
+            return false
+        }
         return !shim_decoder_is_whole(decoder)
     }
 
@@ -35,7 +34,7 @@ extension Transfer {
         switch Int(result) {
         case SHIM_DECODER_HUNGRY: return .goOn
         case SHIM_DECODER_NO_MEMORY: refuse(.outOfMemory)
-        default: isMalformed = true
+        default: call.attempt.isMalformed()
         }
         return .stop
     }

@@ -29,7 +29,7 @@ protocol Transport: AnyObject {
 
 struct EndedTransfer {
     unowned(unsafe) let transfer: Transfer
-    let result: CallMachine.AttemptResult
-    /// libcurl's own; 0 if all was well.
+    let end: TransportEnd
+    /// The transport's own; 0 if all was well.
     let code: Int32
 }

@@ -1,10 +1,10 @@
 /// One call from its start to its one ending, as events in and actions out. It sends nothing and waits for nothing itself.
+/// What happens within an attempt is `AttemptMachine`'s.
 ///
 /// ```
 /// idle ─start─► (awaitingToken ─►) attempting ─attemptEnded─► deciding ─decided─► waiting ─waitOver─► attempting …
-///                   │  ▲                       │                  │
-///                   └──┘ reconnect (B13),      └──────► ended ◄───┘
-///                        redirect
+///                   │                          │                  │
+///                   └──────────────────────────┴──────► ended ◄───┘
 /// ```
 ///
 /// Cancel and deadline end it from wherever it is (K1, B11); what comes after that is ignored (K3).
@@ -25,8 +25,6 @@ public struct CallMachine {
         case getToken
         /// Begin an attempt; `fresh` on a new connection.
         case attempt(fresh: Bool)
-        /// Send again within the attempt: where the redirect leads, or the same on a new connection.
-        case sendAgain(fresh: Bool)
         /// Ask the strategy about the attempt's outcome.
         case decide
         /// Wait, then report `waitOver`. `needsToken`: besides, get another access token, and report that as well; now, so
@@ -90,22 +88,11 @@ public struct CallMachine {
     /// How an attempt ended.
     public enum AttemptResult: Equatable {
         case response
-        /// A response that sends us elsewhere, and is followed.
-        case redirect
         /// The access token was rejected, and the request is to be sent with another one, at once (R1).
         case replay
         /// A part of what was asked for (W7); the rest is asked for at once.
         case part
         case exception(NetworkExceptionCause)
-        /// The connection was dead, and libcurl was not allowed to send the request again on another one. `isSafe`: it may
-        /// be sent again, since the method is idempotent. To be turned into a reconnect or an exception.
-        case vetoed(isSafe: Bool)
-        /// The request is sent again at once, on a new connection (B13).
-        case reconnect
-        /// The server does not serve this over HTTP/2, and has done nothing. The request is sent again at once over HTTP/1.1.
-        case refused
-        /// The connection turned out to be unusable before anything was sent on it: no request was made (W1, W3).
-        case notSent
         case local(LocalFailure)
     }
 
@@ -114,10 +101,6 @@ public struct CallMachine {
         switch result {
         case .response:
             isLastAnException = false
-        case .redirect:
-            return .sendAgain(fresh: false)
-        case .notSent, .refused:
-            return .sendAgain(fresh: true)
         case .replay:
             isReplay = true
             return attempt(fresh: false)
@@ -126,11 +109,6 @@ public struct CallMachine {
         case .exception(let cause):
             isLastAnException = true
             lastCause = cause
-        case .reconnect:
-            return .sendAgain(fresh: true)
-        case .vetoed:
-            isLastAnException = true
-            lastCause = .receive
         case .local(let failure):
             return end(.local(failure))
         }

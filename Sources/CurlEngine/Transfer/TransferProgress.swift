@@ -1,0 +1,56 @@
+import CShims
+import RetryCore
+
+/// How far the bodies have come, and what of that has been told.
+struct TransferProgress {
+    /// Bytes that have moved, in both directions.
+    fileprivate var moved: Int64 = 0
+    /// What has not been told yet, and when something was last told.
+    fileprivate var untold: shim_progress?
+    fileprivate var toldAt: Int64 = 0
+    fileprivate var totals: (receive: Int64, send: Int64)?
+}
+
+extension Transfer {
+    /// How far the bodies have come, as libcurl counts.
+    func report(moved now: shim_progress) {
+        let total = now.received &+ now.sent
+        guard total != progress.moved else { return }
+        progress.moved = total
+        touch()
+        guard call.settings.onProgress != nil else { return }
+        progress.untold = now
+        progress.totals = (now.receive_total, now.send_total)
+        // At most twenty times a second, and at the end.
+        if call.attempt.exchange.lastActivity - progress.toldAt >= 50_000_000 { tellProgress() }
+    }
+
+    /// The attempt is over: tells how far the bodies have come, also if libcurl had no occasion to.
+    func tellLastProgress() {
+        let total = report.received &+ report.sent
+        if call.settings.onProgress != nil, total != progress.moved {
+            progress.moved = total
+            progress.untold = shim_progress(
+                received: report.received, receive_total: progress.totals?.receive ?? -1, sent: report.sent,
+                send_total: progress.totals?.send ?? call.request.bodyLength ?? -1)
+        }
+        tellProgress()
+    }
+
+    /// Tells how far the bodies have come, unless that has been told.
+    private func tellProgress() {
+        guard let onProgress = call.settings.onProgress, var now = progress.untold else { return }
+        progress.untold = nil
+        progress.toldAt = call.attempt.exchange.lastActivity
+        if now.receive_total <= 0 { now.receive_total = -1 }
+        if !target.hasBody {
+            now.send_total = 0
+        } else if let source = call.request.source, source.length < 0, !source.writesContentType {
+            // libcurl counts what it writes between the chunks as well.
+            now.sent = bytesRead
+            now.send_total = -1
+        }
+        onProgress(call, now, resumedFrom)
+        call.engine.readClock()
+    }
+}

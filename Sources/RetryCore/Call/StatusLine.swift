@@ -1,0 +1,36 @@
+/// The first line of a response (RFC 9112, 4).
+public struct StatusLine: Equatable {
+    /// Three digits; nil: the line does not have them where they belong.
+    public let status: Int32?
+    /// 10, 11, 20; 0 if the line does not say.
+    public let version: Int32
+
+    public init(status: Int32?, version: Int32) {
+        self.status = status
+        self.version = version
+    }
+
+    /// Reads `HTTP/1.1 200 OK`: the version, one blank, three digits and no fourth one.
+    public init(_ line: UnsafePointer<CChar>, _ count: Int) {
+        var text = ByteCursor(start: UnsafeRawPointer(line).assumingMemoryBound(to: UInt8.self), count: count)
+        guard text.take("HTTP/") else {
+            self.init(status: nil, version: 0)
+            return
+        }
+        var version: Int32 = 0
+        if let major = text.takeDigit() {
+            version = Int32(major) * 10 + Int32(text.take(UInt8(ascii: ".")) ? text.takeDigit() ?? 0 : 0)
+        }
+        while !text.isAtEnd, !text.take(UInt8(ascii: " ")) { _ = text.next() }
+        self.init(status: Self.takeStatus(&text), version: version)
+    }
+
+    private static func takeStatus(_ text: inout ByteCursor) -> Int32? {
+        var status: Int32 = 0
+        for _ in 0..<3 {
+            guard let digit = text.takeDigit() else { return nil }
+            status = status * 10 + Int32(digit)
+        }
+        return text.takeDigit() == nil ? status : nil
+    }
+}
