@@ -658,7 +658,9 @@ struct boxretry_request {
   boxretry_token_source *token_source; /* retained; NULL: the client's */
   int64_t connect_timeout_ms;          /* as in boxretry_client_options; 0: the client's; BOXRETRY_NO_TIMEOUT: none */
   int32_t reconnect;                   /* BOXRETRY_SWITCH_…; as in boxretry_client_options */
-  int32_t reserved;                    /* 0 */
+
+  /* BOXRETRY_SWITCH_…; OFF: send no Accept and User-Agent unless the request has them. Default: ON. */
+  int32_t default_headers;
 };
 
 #define BOXRETRY_REQUEST_INIT                                                                                          \

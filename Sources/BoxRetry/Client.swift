@@ -198,9 +198,11 @@ extension ClientHandle {
             headers = copy
         }
         let isUnsafe = try request.checkedIsUnsafe()
+        let addsDefaults = try isOn(request.default_headers, "request", "default_headers", byDefault: true)
         let body = try body(of: request)
         let copy = RequestCopy.make(
-            method: method, url: url, place: place, headers: headers, body: body, isUnsafe: isUnsafe)
+            method: method, url: url, place: place, headers: headers, body: body, isUnsafe: isUnsafe,
+            addsDefaults: addsDefaults)
         guard let copy else {
             body.free()
             throw .outOfMemory

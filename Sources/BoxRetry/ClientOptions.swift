@@ -124,7 +124,6 @@ extension CallSettings {
         try settings.set(maxRedirects: request.max_redirects, "request")
         try settings.set(httpVersion: request.http_version, "request")
         settings.isCompressed = try isOn(request.compression, "request", "compression", byDefault: isCompressed)
-        guard request.reserved == 0 else { throw .invalidArgument("request", "reserved", "must be 0") }
         settings.mayReconnect = try isOn(request.reconnect, "request", "reconnect", byDefault: mayReconnect)
         // A client's limit is for memory, and keeps a few bytes from becoming many when they are unpacked.
         if request.body_limit > 0 || settings.isCompressed { settings.limits.sink = settings.limits.body }

@@ -11,7 +11,7 @@ extension boxretry_request: SizedStruct {
             on_complete: nil, on_complete_context: nil, cancel: nil, body_source: nil, sink: nil, on_progress: nil,
             on_progress_context: nil, before_attempt: nil, before_attempt_context: nil, idempotency_key: nil,
             max_redirects: 0, compression: 0, http_version: 0, authorization: 0, token_source: nil,
-            connect_timeout_ms: 0, reconnect: 0, reserved: 0)
+            connect_timeout_ms: 0, reconnect: 0, default_headers: 0)
     }
 
     static var firstSize: Int { 56 }

@@ -212,6 +212,7 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
 
     SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
+    SET(CURLOPT_PATH_AS_IS, 1L);            /* "/a/../b" is for the server to interpret */
     SET(CURLOPT_FOLLOWLOCATION, 0L);        /* the engine follows */
     SET(CURLOPT_HTTP_CONTENT_DECODING, 0L); /* the engine unpacks: see shim_decoder.h */
     SET(CURLOPT_NOSIGNAL, 1L);
@@ -225,7 +226,11 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
       const bool needs_path = !settings->ca_path && shim_curl_version >= 0x081100;
       SET(CURLOPT_CAPATH, needs_path ? "/dev/null" : settings->ca_path);
     }
-    if (settings->proxy) SET(CURLOPT_PROXY, settings->proxy);
+    if (settings->proxy) {
+      SET(CURLOPT_PROXY, settings->proxy);
+      SET(CURLOPT_NOPROXY, ""); /* a proxy that was given is used, even if the variable no_proxy names the host */
+      easy->has_given_proxy = true;
+    }
     if (!settings->proxy && settings->environment_has_none) {
       SET(CURLOPT_NOPROXY, "*");
       easy->is_always_direct = true;
@@ -327,7 +332,7 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   if (becomes(&easy->is_fresh, attempt->fresh || attempt->alone)) SET(CURLOPT_FRESH_CONNECT, (long)easy->is_fresh);
   if (becomes(&easy->is_alone, attempt->alone)) SET(CURLOPT_FORBID_REUSE, (long)easy->is_alone);
   if (!easy->is_always_direct && becomes(&easy->is_direct, attempt->direct))
-    SET(CURLOPT_NOPROXY, attempt->direct ? "*" : NULL);
+    SET(CURLOPT_NOPROXY, attempt->direct ? "*" : easy->has_given_proxy ? "" : NULL);
   if (becomes(&easy->is_multiplexed, attempt->multiplexed)) SET(CURLOPT_PIPEWAIT, (long)attempt->multiplexed);
   if (becomes(&easy->is_compressed, attempt->compressed))
     SET(CURLOPT_ACCEPT_ENCODING, attempt->compressed ? shim_decoder_codings() : NULL);

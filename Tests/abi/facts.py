@@ -80,7 +80,7 @@ NUMBERS = {
     "boxretry_request.http_version": _HTTP,
     "boxretry_request.authorization": _one_of("BOXRETRY_SWITCH_"),
     "boxretry_request.reconnect": _one_of("BOXRETRY_SWITCH_"),
-    "boxretry_request.reserved": Rule("0", 0, 0),
+    "boxretry_request.default_headers": _one_of("BOXRETRY_SWITCH_"),
     "boxretry_body_source.kind": _one_of("BOXRETRY_SOURCE_"),
     "boxretry_body_source.offset": Rule("0 or more", 0),
     "boxretry_body_source.length": Rule("0 or more; -1: up to the file's end", -1),
@@ -500,7 +500,7 @@ ONLY_FOR_CLIENTS = {
     "token_source",
     "connect_timeout_ms",
     "reconnect",
-    "reserved",
+    "default_headers",
 }
 """The fields of a request that are not looked at where an outcome is about it. (That it has an idempotency key is.)"""
 

@@ -76,8 +76,10 @@ public final class OwnedHeaders {
 
     /// Header lines as libcurl's list, with what keeps libcurl from adding headers of its own; to be freed with
     /// `shim_header_free_lines`. Nil if there is no memory.
-    static func lines(_ list: HeaderList, hasBody: Bool) -> UnsafeMutablePointer<curl_slist>? {
-        if list.count == 0, !hasBody { return shim_header_no_lines() }
+    static func lines(
+        _ list: HeaderList, hasBody: Bool, addsDefaults: Bool
+    ) -> UnsafeMutablePointer<curl_slist>? {
+        if list.count == 0, !hasBody, addsDefaults { return shim_header_no_lines() }
         // No second is lost on a 100 that does not come (F57).
         var lines = curl_slist_append(nil, "Expect:")
         var isComplete = lines != nil
@@ -86,12 +88,27 @@ public final class OwnedHeaders {
             isComplete = isComplete && add(name, value, to: &lines)
             if RequestChecks.isContentType(name) { hasContentType = true }
         }
+        if !addsDefaults {
+            for name: StaticString in ["Accept", "User-Agent"] where list.firstValue(of: name.cString) == nil {
+                isComplete = isComplete && addAbsence(of: name, to: lines)
+            }
+        }
         if hasBody, !hasContentType { isComplete = isComplete && curl_slist_append(lines, "Content-Type:") != nil }
         guard isComplete else {
             curl_slist_free_all(lines)
             return nil
         }
         return lines
+    }
+
+    /// `Name:`, for which libcurl adds no such header.
+    private static func addAbsence(
+        of name: StaticString, to lines: UnsafeMutablePointer<curl_slist>?
+    ) -> Bool {
+        var line = shim_buffer()
+        defer { shim_buffer_free(&line) }
+        return shim_buffer_append(&line, name.cString, name.utf8CodeUnitCount) && shim_buffer_append(&line, ":", 1)
+            && curl_slist_append(lines, line.data) != nil
     }
 
     /// `Name: value`; `Name;` is libcurl's way to write an empty value.

@@ -9,6 +9,8 @@ public final class RequestCopy {
     let ownLines: UnsafeMutablePointer<curl_slist>
     public let body: Body
     let isIdempotent: Bool
+    /// Accept and User-Agent are sent even if the request has none.
+    private let addsDefaults: Bool
     let isUnsafe: Bool
     /// The request as custom strategies see it, if there is one; freed with this copy.
     public var description: UnsafeMutableRawPointer?
@@ -29,19 +31,19 @@ public final class RequestCopy {
     /// Nil if there is no memory: then the body is still the caller's. All parts have been checked.
     public static func make(
         method: UnsafePointer<CChar>, url: UnsafePointer<CChar>, place: shim_url, headers: OwnedHeaders?, body: Body,
-        isUnsafe: Bool
+        isUnsafe: Bool, addsDefaults: Bool = true
     ) -> RequestCopy? {
         var hasBody = false
         if case .none = body {} else { hasBody = true }
         guard let target = Target.make(method: method, url: url, place: place, hasBody: hasBody, isForeign: false),
-            let lines = lines(headers, to: target, body)
+            let lines = lines(headers, to: target, body, addsDefaults: addsDefaults)
         else { return nil }
-        return RequestCopy(target, headers, lines, body, isUnsafe: isUnsafe)
+        return RequestCopy(target, headers, lines, body, isUnsafe: isUnsafe, addsDefaults: addsDefaults)
     }
 
     private init(
         _ target: Target, _ headers: OwnedHeaders?, _ lines: UnsafeMutablePointer<curl_slist>, _ body: Body,
-        isUnsafe: Bool
+        isUnsafe: Bool, addsDefaults: Bool
     ) {
         self.target = target
         ownLines = lines
@@ -49,20 +51,21 @@ public final class RequestCopy {
         self.body = body
         isIdempotent = RequestChecks.isIdempotent(method: target.method)
         self.isUnsafe = isUnsafe
+        self.addsDefaults = addsDefaults
     }
 
     /// Header lines as libcurl shall send them to a target; nil if there is no memory.
     func lines(_ headers: OwnedHeaders, to target: Target) -> UnsafeMutablePointer<curl_slist>? {
-        Self.lines(headers, to: target, body)
+        Self.lines(headers, to: target, body, addsDefaults: addsDefaults)
     }
 
     private static func lines(
-        _ headers: OwnedHeaders?, to target: Target, _ body: Body
+        _ headers: OwnedHeaders?, to target: Target, _ body: Body, addsDefaults: Bool
     ) -> UnsafeMutablePointer<curl_slist>? {
         // libcurl writes the Content-Type of a multipart body.
         var writesType = false
         if case .stream(let source) = body { writesType = source.writesContentType }
-        return OwnedHeaders.lines(headers?.list ?? .empty, hasBody: target.saysLength && !writesType)
+        return OwnedHeaders.lines(headers?.list ?? .empty, hasBody: target.saysLength && !writesType, addsDefaults: addsDefaults)
     }
 
     deinit {

@@ -198,6 +198,7 @@ class Client(HandleOwner):
         before_attempt, token_source: as for the client, in place of that.
         authorization: False: without an access token.
         reconnect: as for `Client()`. None: as the client does.
+        default_headers: False: without Accept and User-Agent, unless `headers` has them.
         user_data: whatever custom strategies, hooks and `on_event` are to know; they get this very object.
 
         Ctrl-C ends the wait within 0.1 s, and cancels the call.

@@ -52,6 +52,7 @@ class RequestArguments(TypedDict, total=False):
     follow_redirects: bool | None
     max_redirects: SupportsIndex | None
     compression: bool | None
+    default_headers: bool | None
     http_version: HTTPVersion
     on_progress: Callable[[Progress], object] | None
     before_attempt: Callable[[AttemptRequest], object] | None

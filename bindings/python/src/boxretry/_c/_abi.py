@@ -180,7 +180,7 @@ class Request(Structure):
         ("token_source", c_void_p),
         ("connect_timeout_ms", c_int64),
         ("reconnect", c_int32),
-        ("reserved", c_int32),
+        ("default_headers", c_int32),
     )
 
 

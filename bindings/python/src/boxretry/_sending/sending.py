@@ -115,6 +115,7 @@ class Sending:
         token_source: AnyTokenSource | None = None,
         authorization: bool = True,
         reconnect: bool | None = None,
+        default_headers: bool | None = None,
         user_data: object = None,
         **unknown: object,
     ) -> None:
@@ -172,6 +173,8 @@ class Sending:
             struct.authorization = Switch.OFF
         if reconnect is not None:
             struct.reconnect = switch(reconnect, "reconnect")
+        if default_headers is not None:
+            struct.default_headers = switch(default_headers, "default_headers")
         has_callback = not (body.source is None and own_sink is None and on_progress is None and before_attempt is None)
         if is_watched or has_callback:
             told = () if headers is None else headers

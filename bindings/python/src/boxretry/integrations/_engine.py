@@ -22,7 +22,7 @@ _AnyClient = TypeVar("_AnyClient", Client, AsyncClient)
 
 #: What every request of an adapter says to the engine. The host packages follow redirects and decode bodies themselves:
 #: whatever the engine does of that is switched off here.
-REQUEST_ARGUMENTS: dict[str, Any] = {"follow_redirects": False, "compression": False}
+REQUEST_ARGUMENTS: dict[str, Any] = {"follow_redirects": False, "compression": False, "default_headers": False}
 
 #: Settings of an adapter's clients that are not this package's usual ones: the host packages know no such limits.
 _SETTINGS: dict[str, Any] = {"body_limit": sys.maxsize, "error_body_limit": sys.maxsize}
@@ -97,6 +97,12 @@ def _latin_1(text: str | bytes) -> bytes:
     return text.encode("latin-1") if isinstance(text, str) else text
 
 
+def length_said_by(headers: Mapping[str, Any]) -> int | None:
+    """The length of a request's body, as its header says."""
+    length = headers.get("Content-Length")
+    return None if length is None else int(length)
+
+
 def raw_lines(headers: ResponseHeaders) -> list[tuple[bytes, bytes]]:
     """The header lines of a response, byte for byte as the server sent them."""
     return [(as_sent(name), as_sent(value)) for name, value in headers.pairs]
@@ -135,6 +141,11 @@ def connect_timed_out(error: AnyError) -> bool:
 def was_connecting(error: AnyError) -> bool:
     """Whether the last attempt ended before it had a connection, with TLS if that was to be."""
     return bool(error.attempts) and error.attempts[-1].connect_ms is None
+
+
+def was_sending(error: AnyError, length: int) -> bool:
+    """Whether the last attempt ended before this many bytes of the request's body were on their way."""
+    return bool(error.attempts) and error.attempts[-1].bytes_sent < length
 
 
 def has_begun_response(error: AnyError) -> bool:

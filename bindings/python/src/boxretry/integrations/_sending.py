@@ -20,6 +20,8 @@ def body_of_host(body: Any, length: int | None) -> dict[str, Any]:
 
     length: bytes, as the host package has found out; None: not known.
     """
+    if not body and length == 0:
+        return {"data": io.BytesIO(), "data_length": 0}  # With any method, the length is sent.
     if body is None or isinstance(body, (str, bytes)):
         return {"data": body}
     if hasattr(body, "read"):

@@ -28,10 +28,13 @@ from requests.utils import (
     prepend_scheme_if_needed,
     select_proxy,
 )
+from urllib3 import __version__ as urllib3_version
 from urllib3.exceptions import InsecureRequestWarning
 from urllib3.response import HTTPResponse
+from urllib3.util import SKIP_HEADER
 from urllib3.util import Timeout as HostTimeout
 from urllib3.util.response import is_fp_closed
+from urllib3.util.url import _encode_target
 
 from ..calls.response import Response, ResponseHeaders
 from ..client import Client
@@ -59,6 +62,7 @@ from ._engine import (
     has_begun_response,
     idle_timeout,
     is_of_proxy,
+    length_said_by,
     latin_1_lines,
     sendable,
     was_connecting,
@@ -120,6 +124,7 @@ class RetryAdapter(BaseAdapter):
         """Sends a request, for a session. See the class."""
         assert request.method is not None
         assert request.url is not None
+        url = _sent_url(request)
         proxy = select_proxy(request.url, proxies)
         settings = {
             "proxy": _proxy_url(proxy, request),
@@ -129,15 +134,15 @@ class RetryAdapter(BaseAdapter):
         try:
             client = self._clients.get(**settings)
             arguments = {
-                "headers": sendable(request.headers.items()),
+                "headers": _headers(request),
                 **self._timeouts(timeout),
                 **_body(request),
                 **REQUEST_ARGUMENTS,
             }
             if stream:
-                came = send_for_stream(client, request.method, request.url, arguments)
+                came = send_for_stream(client, request.method, url, arguments)
                 return self._response(request, came, came.headers, _Streamed(came))
-            response = send(client, request.method, request.url, arguments)
+            response = send(client, request.method, url, arguments)
         except (BoxRetryError, CancelledError) as error:
             raise _exception(error, request, proxy) from error
         except OSError as error:  # Of the body, when it was read.
@@ -157,10 +162,7 @@ class RetryAdapter(BaseAdapter):
 
     def _timeouts(self, timeout: _Timeout) -> dict[str, Any]:
         wanted = _host_timeout(timeout)
-        connect, read = wanted.connect_timeout, wanted.read_timeout
-        # urllib3 stands for "not said" by an object of its own.
-        connect = connect if isinstance(connect, (int, float)) else None
-        read = read if isinstance(read, (int, float)) else None
+        connect, read = _shorter(wanted.connect_timeout, None), _shorter(wanted._read, wanted.total)
         is_ours = read is None and "timeout" in self._settings
         return {"timeout": None if is_ours else idle_timeout(read), "connect_timeout": connect}
 
@@ -311,6 +313,11 @@ def _host_timeout(timeout: _Timeout) -> HostTimeout:
     return HostTimeout(connect=timeout, read=timeout)
 
 
+def _shorter(*timeouts: Any) -> float | None:
+    """The shortest of them; None: no limit. urllib3 has an object that means "not given"."""
+    return min((timeout for timeout in timeouts if isinstance(timeout, (int, float))), default=None)
+
+
 def _http_version(came: Response | Stream) -> int:
     return came.http_version if isinstance(came, Stream) else came.attempts[-1].http_version
 
@@ -358,15 +365,36 @@ def _certificate(request: requests.PreparedRequest, cert: Any) -> Any:
     return paths[0] if len(paths) == 1 else paths
 
 
+def _sent_url(request: requests.PreparedRequest) -> str:
+    """The URL as urllib3 would send it, without user and password, which are in a header. Dots in its path stay."""
+    url = urlsplit(request.url or "")
+    return f"{url.scheme}://{url.netloc.rpartition('@')[2]}{_encode_target(request.path_url)}"
+
+
+def _headers(request: requests.PreparedRequest) -> list[tuple[bytes, bytes]]:
+    """The header lines, with those that urllib3 adds where the caller has removed the defaults of requests."""
+    headers = {
+        "Accept-Encoding": "identity",
+        "User-Agent": f"python-urllib3/{urllib3_version}",
+    }
+    for name, value in request.headers.items():
+        headers = {other: known for other, known in headers.items() if other.lower() != _text(name).lower()}
+        headers[name] = value
+    return sendable((name, value) for name, value in headers.items() if _text(value) != SKIP_HEADER)
+
+
+def _text(text: str | bytes) -> str:
+    return text if isinstance(text, str) else text.decode("latin-1")
+
+
 def _body(request: requests.PreparedRequest) -> dict[str, Any]:
-    length = request.headers.get("Content-Length")
-    return body_of_host(request.body, None if length is None else int(length))
+    return body_of_host(request.body, length_said_by(request.headers))
 
 
 def _exception(error: AnyError, request: requests.PreparedRequest, proxy: str | None) -> requests.RequestException:
     kind = _exception_class(error, proxy)
     if kind is requests.ReadTimeout:  # Programs look for urllib3's words.
-        return kind(f"Read timed out. ({error})", request=request)
+        return kind(TimeoutError(f"Read timed out. ({error})"), request=request)
     return kind(error, request=request)
 
 

@@ -1,0 +1,287 @@
+"""What the transports for HTTPX and for httpx2 share: the two packages have the same interface."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import AsyncIterator, Iterator
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Callable, ClassVar
+
+from ..aio import AsyncClient, AsyncStream
+from ..calls.response import Response
+from ..client import Client
+from ..enums import Proxy
+from ..options import ClientSettings, Strategy
+from ..stream import Stream
+from ._engine import (
+    REQUEST_ARGUMENTS,
+    Clients,
+    as_sent,
+    idle_timeout,
+    length_said_by,
+    raw_lines,
+    sendable,
+    with_strategy,
+)
+from ._httpx_errors import as_of_host
+from ._httpx_trace import Trace
+from ._sending import body_of_host, can_rewind, send, send_for_stream
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+#: What is raised in it is what the package raises.
+_Translating = Callable[[], contextlib.AbstractContextManager[None]]
+
+
+class _Sending:
+    """What both kinds of transports do."""
+
+    #: The package that it is for.
+    _host: ClassVar[ModuleType]
+    _settings: dict[str, Any]
+
+    @classmethod
+    def _default_trust(cls) -> dict[str, Any]:
+        """The settings that say what the package trusts by default."""
+        raise NotImplementedError
+
+    def _without_time(self, connect: float) -> Exception:
+        """What the package raises where there is no time to connect."""
+        raise NotImplementedError
+
+    def _take(self, strategy: Strategy | None, settings: Any) -> None:
+        self._settings = {"proxy": Proxy.NONE, **with_strategy(strategy, settings)}
+        if self._settings.keys().isdisjoint(("ca_file", "ca_path", "tls_verify")):
+            self._settings.update(self._default_trust())
+
+    def _as_of_host(self, request: Any) -> contextlib.AbstractContextManager[None]:
+        return as_of_host(self._host, request, self._settings["proxy"] is not Proxy.NONE)
+
+    def _url(self, request: Any) -> str:
+        """The URL, or that of the extension `target`. Its bytes are sent as they are."""
+        target = request.extensions.get("target")
+        if target is None:
+            return str(request.url)
+        if not target.startswith(b"/"):
+            raise self._host.LocalProtocolError(f"The extension 'target' must begin with '/', but is {target!r}")
+        return str(request.url.copy_with(raw_path=b"/")).rstrip("/") + target.decode("latin-1")
+
+    def _arguments(self, request: Any) -> dict[str, Any]:
+        """What `Client.request()` is given, but for the body."""
+        wanted = request.extensions.get("timeout", {})
+        connect, read = wanted.get("connect"), wanted.get("read")
+        if connect is not None and connect <= 0:
+            raise self._without_time(connect)
+        is_ours = read is None and "timeout" in self._settings
+        return {
+            "headers": sendable(request.headers.raw),
+            "timeout": None if is_ours else idle_timeout(read),
+            "connect_timeout": connect,
+            **REQUEST_ARGUMENTS,
+        }
+
+
+class SyncSending(_Sending):
+    """A `RetryTransport` for either package."""
+
+    def __init__(
+        self, strategy: Strategy | None = None, *, streams: bool = True, **settings: Unpack[ClientSettings]
+    ) -> None:
+        """As `boxretry.Client`: a strategy, a deadline, a proxy, … ."""
+        self._streams = streams
+        self._take(strategy, settings)
+        self._clients = Clients(Client, self._settings)
+
+    def handle_request(self, request: Any) -> Any:
+        """Sends a request, for a client. See the class."""
+        arguments = {**self._arguments(request), **_body(self._host, request)}
+        url = self._url(request)
+        with self._as_of_host(request):
+            client = self._clients.get()
+            if not self._streams:
+                response = send(client, request.method, url, arguments)
+                trace = Trace(request, response.attempts[-1].http_version)
+                trace.tell(trace.of_head(response.status, response.reason_phrase, response.headers))
+                return _response(self._host, response)
+            came = send_for_stream(client, request.method, url, arguments)
+        trace = Trace(request, came.http_version)
+        try:
+            trace.tell(trace.of_head(came.status, came.reason_phrase, came.headers))
+        except BaseException:
+            came.close()
+            raise
+        make_body = _body_class(self._host)
+        return _streamed(self._host, came, make_body(came, trace, functools.partial(self._as_of_host, request)))
+
+    def _without_time(self, connect: float) -> Exception:
+        if connect < 0:
+            return ValueError("Timeout value out of range")
+        error: Exception = self._host.ConnectError("The connect timeout is 0: Operation now in progress")
+        return error
+
+    def close(self) -> None:
+        """Closes all connections."""
+        for client in self._clients.take_all():
+            client.close()
+
+
+class AsyncSending(_Sending):
+    """An `AsyncRetryTransport` for either package."""
+
+    def __init__(
+        self, strategy: Strategy | None = None, *, streams: bool = True, **settings: Unpack[ClientSettings]
+    ) -> None:
+        """As `boxretry.aio.AsyncClient`: a strategy, a deadline, a proxy, … ."""
+        self._streams = streams
+        self._take(strategy, settings)
+        self._clients = Clients(AsyncClient, self._settings)
+
+    async def handle_async_request(self, request: Any) -> Any:
+        """Sends a request, for a client. See the class."""
+        arguments = {**self._arguments(request), **_async_body(self._host, request)}
+        url = self._url(request)
+        with self._as_of_host(request):
+            client = self._clients.get()
+            if not self._streams:
+                response = await client.request(request.method, url, **arguments)
+                trace = Trace(request, response.attempts[-1].http_version)
+                await trace.tell_async(trace.of_head(response.status, response.reason_phrase, response.headers))
+                return _response(self._host, response)
+            came = await client.stream(request.method, url, **arguments).__aenter__()
+        trace = Trace(request, came.http_version)
+        try:
+            await trace.tell_async(trace.of_head(came.status, came.reason_phrase, came.headers))
+        except BaseException:
+            await came.aclose()
+            raise
+        make_body = _async_body_class(self._host)
+        return _streamed(self._host, came, make_body(came, trace, functools.partial(self._as_of_host, request)))
+
+    def _without_time(self, connect: float) -> Exception:
+        error: Exception = self._host.ConnectTimeout(f"The connect timeout is {connect}")
+        return error
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        for client in self._clients.take_all():
+            await client.aclose()
+
+
+def _body(host: ModuleType, request: Any) -> dict[str, Any]:
+    if (content := _content(host, request)) is not None:
+        return body_of_host(content or None, length_said_by(request.headers))
+    stream = request.stream
+    if not isinstance(stream, host.SyncByteStream):
+        raise RuntimeError("Attempted to send an async request with a sync Client instance.")
+    if _is_lasting(stream):
+        return body_of_host(stream, length_said_by(request.headers))
+    return body_of_host(iter(stream), length_said_by(request.headers))
+
+
+def _async_body(host: ModuleType, request: Any) -> dict[str, Any]:
+    if (content := _content(host, request)) is not None:
+        return body_of_host(content or None, length_said_by(request.headers))
+    stream = request.stream
+    if not isinstance(stream, host.AsyncByteStream):
+        raise RuntimeError("Attempted to send a sync request with an AsyncClient instance.")
+    data = (lambda: stream) if _is_lasting(stream) else stream.__aiter__()
+    return {"data": data, "data_length": length_said_by(request.headers)}
+
+
+def _content(host: ModuleType, request: Any) -> bytes | None:
+    """The content, if it is in memory; else None."""
+    try:
+        content: bytes = request.content
+        return content
+    except host.RequestNotRead:
+        # A redirect hands the stream of the first request on, unread.
+        return b"".join(request.stream) if isinstance(request.stream, host.ByteStream) else None
+
+
+def _is_lasting(stream: Any) -> bool:
+    """Whether the content can be read again and again: a form without files that only go forward."""
+    fields = getattr(stream, "fields", None)
+    files = [] if fields is None else [field.file for field in fields if hasattr(field, "file")]
+    return fields is not None and all(isinstance(file, (str, bytes)) or can_rewind(file) for file in files)
+
+
+def _response(host: ModuleType, response: Response) -> Any:
+    return host.Response(
+        response.status,
+        headers=raw_lines(response.headers),
+        stream=host.ByteStream(response.content),
+        extensions=_extensions(response.attempts[-1].http_version, response.reason_phrase),
+    )
+
+
+def _streamed(host: ModuleType, stream: Stream | AsyncStream, body: Any) -> Any:
+    return host.Response(
+        stream.status,
+        headers=raw_lines(stream.headers),
+        stream=body,
+        extensions=_extensions(stream.http_version, stream.reason_phrase),
+    )
+
+
+def _extensions(http_version: int, reason_phrase: str) -> dict[str, Any]:
+    if http_version == 20:  # HTTP/2 has no reason phrases.
+        return {"http_version": b"HTTP/2", "network_stream": NETWORK_STREAM}
+    return {
+        "http_version": b"HTTP/%d.%d" % divmod(http_version, 10),
+        "reason_phrase": as_sent(reason_phrase),
+        "network_stream": NETWORK_STREAM,
+    }
+
+
+class _NetworkStream:
+    """The extension `network_stream`. The connection is the engine's: nothing is known of it, and it cannot be used."""
+
+    def get_extra_info(self, info: str) -> Any:
+        """None, as for all that HTTPX's own transports do not know either."""
+        return None
+
+
+NETWORK_STREAM = _NetworkStream()
+
+
+@functools.cache
+def _body_class(host: ModuleType) -> Any:
+    class Body(host.SyncByteStream):  # type: ignore[misc,name-defined]
+        """The body of a response that is read while it comes."""
+
+        def __init__(self, stream: Stream, trace: Trace, translating: _Translating) -> None:
+            self._stream, self._trace, self._translating = stream, trace, translating
+
+        def __iter__(self) -> Iterator[bytes]:
+            with self._translating():
+                yield from self._trace.watch(self._stream.iter_bytes())
+
+        def close(self) -> None:
+            """Cancels the call, unless it has ended."""
+            self._stream.close()
+            self._trace.tell(self._trace.of_close())
+
+    return Body
+
+
+@functools.cache
+def _async_body_class(host: ModuleType) -> Any:
+    class AsyncBody(host.AsyncByteStream):  # type: ignore[misc,name-defined]
+        """The same, for an `AsyncRetryTransport`."""
+
+        def __init__(self, stream: AsyncStream, trace: Trace, translating: _Translating) -> None:
+            self._stream, self._trace, self._translating = stream, trace, translating
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            with self._translating():
+                async for piece in self._trace.watch_async(self._stream.iter_bytes()):
+                    yield piece
+
+        async def aclose(self) -> None:
+            """Cancels the call, unless it has ended."""
+            await self._stream.aclose()
+            await self._trace.tell_async(self._trace.of_close())
+
+    return AsyncBody

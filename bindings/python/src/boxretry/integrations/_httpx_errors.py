@@ -1,0 +1,72 @@
+"""What the transports for HTTPX raise."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from ..errors import (
+    AnyError,
+    BoxRetryError,
+    CancelledError,
+    DeadlineError,
+    IdleTimeoutError,
+    InvalidArgumentError,
+    NetworkError,
+    ProtocolError,
+    ReceiveError,
+    ResourceTimeoutError,
+    SendError,
+    SourceError,
+)
+from ._engine import connect_timed_out, is_of_proxy, was_connecting, was_sending
+
+
+@contextlib.contextmanager
+def as_of_host(host: ModuleType, request: Any, has_proxy: bool) -> Iterator[None]:
+    """What is raised in here is what the package raises; what the content of a request has raised comes out as it is."""
+    try:
+        yield
+    except SourceError as error:
+        if error.__cause__ is not None:
+            raise error.__cause__ from None
+        raise host.TransportError(str(error)) from error
+    except InvalidArgumentError as error:
+        raise _of_argument(host, request, error) from error
+    except (BoxRetryError, CancelledError) as error:
+        raise _exception_class(host, request, error, has_proxy)(str(error)) from error
+
+
+def _of_argument(host: ModuleType, request: Any, error: InvalidArgumentError) -> Exception:
+    scheme = request.url.scheme
+    if scheme not in ("http", "https"):
+        what = f"has an unsupported protocol '{scheme}://'" if scheme else "is missing an 'http://' or 'https://' protocol"
+        return host.UnsupportedProtocol(f"Request URL {what}.")
+    if ".url" in error.detail:
+        return host.ConnectError(str(error))
+    return host.LocalProtocolError(str(error))
+
+
+def _exception_class(host: ModuleType, request: Any, error: AnyError, has_proxy: bool) -> Any:
+    if connect_timed_out(error):
+        return host.ConnectTimeout
+    if has_proxy and is_of_proxy(error):
+        return host.ProxyError
+    if isinstance(error, (IdleTimeoutError, ResourceTimeoutError)):
+        if was_connecting(error):
+            return host.ConnectTimeout
+        length = request.headers.get("Content-Length", "")
+        return host.WriteTimeout if was_sending(error, int(length) if length.isdecimal() else 0) else host.ReadTimeout
+    if isinstance(error, DeadlineError):
+        return host.TimeoutException
+    if isinstance(error, (ReceiveError, CancelledError)):
+        return host.ReadError
+    if isinstance(error, SendError):
+        return host.WriteError
+    if isinstance(error, ProtocolError):
+        return host.RemoteProtocolError
+    if isinstance(error, NetworkError):
+        return host.ConnectError
+    return host.TransportError

@@ -1,0 +1,134 @@
+"""The extension `trace` of HTTPX: what is reported of a request, under the names that HTTPX's own transports use."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..calls.response import ResponseHeaders
+from ._engine import as_sent, raw_lines
+
+#: The name of an event, and what is known of it.
+Event = tuple[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class TracedURL:
+    """The parts of a URL, as httpcore has them."""
+
+    scheme: bytes
+    host: bytes
+    port: int | None
+    target: bytes
+
+
+@dataclass(frozen=True)
+class TracedRequest:
+    """A request, as httpcore has it."""
+
+    method: bytes
+    url: TracedURL
+    headers: list[tuple[bytes, bytes]]
+    extensions: dict[str, Any] = field(default_factory=dict)
+
+
+class Trace:
+    """Reports the last attempt of a request: its head once that of the response is here, then the body and the end.
+
+    Connections are not reported: the engine does not say which one it has used.
+    """
+
+    def __init__(self, request: Any, http_version: int) -> None:
+        """`http_version`: 10, 11, 20."""
+        self._callback = request.extensions.get("trace")
+        self._request = request
+        self._prefix = "http2" if http_version == 20 else "http11"
+        self._version = b"HTTP/%d.%d" % divmod(http_version, 10)
+
+    def of_head(self, status: int, reason_phrase: str, headers: ResponseHeaders) -> Iterator[Event]:
+        """What was sent, and the head of the response."""
+        if self._callback is None:
+            return
+        request = _traced(self._request)
+        lines = raw_lines(headers)
+        head: tuple[Any, ...] = (status, lines)
+        if self._prefix == "http11":
+            head = (self._version, status, as_sent(reason_phrase), lines)
+        yield from self._both("send_request_headers", request)
+        yield from self._both("send_request_body", request)
+        yield from self._both("receive_response_headers", request, head)
+
+    def of_body(self) -> Iterator[Event]:
+        """The body is read."""
+        if self._callback is not None:
+            yield f"{self._prefix}.receive_response_body.started", {"request": _traced(self._request)}
+
+    def of_body_end(self, error: BaseException | None = None) -> Iterator[Event]:
+        """The body has come, or why it has not."""
+        if self._callback is None:
+            return
+        if error is None:
+            yield f"{self._prefix}.receive_response_body.complete", {"return_value": None}
+        else:
+            yield f"{self._prefix}.receive_response_body.failed", {"exception": error}
+
+    def of_close(self) -> Iterator[Event]:
+        """The response is closed."""
+        if self._callback is not None:
+            yield f"{self._prefix}.response_closed.started", {}
+            yield f"{self._prefix}.response_closed.complete", {"return_value": None}
+
+    def tell(self, events: Iterable[Event]) -> None:
+        """Calls the function. Raises TypeError if it is asynchronous, and what it raises."""
+        for event in events:
+            answer = self._callback(*event)
+            if inspect.iscoroutine(answer):
+                answer.close()
+                raise TypeError("If you are using a synchronous interface, the callback of the `trace` extension should"
+                                " be a normal function instead of an asynchronous function.")
+
+    async def tell_async(self, events: Iterable[Event]) -> None:
+        """Awaits the function. Raises TypeError if it is not asynchronous, and what it raises."""
+        for event in events:
+            answer = self._callback(*event)
+            if not inspect.iscoroutine(answer):
+                raise TypeError("If you're using an asynchronous interface, the callback of the `trace` extension should"
+                                " be an asynchronous function rather than a normal function.")
+            await answer
+
+    def watch(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        """The pieces of the body."""
+        self.tell(self.of_body())
+        try:
+            yield from pieces
+        except BaseException as error:
+            self.tell(self.of_body_end(error))
+            raise
+        self.tell(self.of_body_end())
+
+    async def watch_async(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """The pieces of the body."""
+        await self.tell_async(self.of_body())
+        try:
+            async for piece in pieces:
+                yield piece
+        except BaseException as error:
+            await self.tell_async(self.of_body_end(error))
+            raise
+        await self.tell_async(self.of_body_end())
+
+    def _both(self, name: str, request: TracedRequest, value: Any = None) -> Iterator[Event]:
+        yield f"{self._prefix}.{name}.started", {"request": request}
+        yield f"{self._prefix}.{name}.complete", {"return_value": value}
+
+
+def _traced(request: Any) -> TracedRequest:
+    url = request.url
+    return TracedRequest(
+        method=request.method.encode("ascii"),
+        url=TracedURL(url.raw_scheme, url.raw_host, url.port, request.extensions.get("target", url.raw_path)),
+        headers=list(request.headers.raw),
+        extensions=dict(request.extensions),
+    )

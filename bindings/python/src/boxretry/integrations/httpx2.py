@@ -1,0 +1,41 @@
+"""Transports for httpx2, which newer API clients use in place of HTTPX: its clients, on this engine.
+
+    client = httpx2.Client(transport=RetryTransport())
+    client = httpx2.AsyncClient(transport=AsyncRetryTransport())
+
+Redirects, cookies, auth and hooks are those of httpx2; each request that they lead to has retries of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import httpx2
+
+from ._httpx import AsyncSending, SyncSending
+
+
+def _trust() -> dict[str, Any]:
+    if file := os.environ.get("SSL_CERT_FILE"):
+        return {"ca_file": file}
+    if folder := os.environ.get("SSL_CERT_DIR"):
+        return {"ca_path": folder}
+    return {}
+
+
+class RetryTransport(SyncSending, httpx2.BaseTransport):
+    """As the transport of the same name for HTTPX, in `boxretry.integrations.httpx`, and raises the exceptions of httpx2.
+
+    The certificates that are trusted are the system's, or those of SSL_CERT_FILE or SSL_CERT_DIR.
+    """
+
+    _host = httpx2
+    _default_trust = staticmethod(_trust)  # type: ignore[assignment]
+
+
+class AsyncRetryTransport(AsyncSending, httpx2.AsyncBaseTransport):
+    """As `RetryTransport`, for an `httpx2.AsyncClient` under asyncio."""
+
+    _host = httpx2
+    _default_trust = staticmethod(_trust)  # type: ignore[assignment]
