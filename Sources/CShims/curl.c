@@ -39,6 +39,9 @@ const char *shim_curl_version_text(void) {
 
 /* --- Multi --- */
 
+/* CURLMOPT_…, which headers before 8.20 lack. */
+enum { RESOLVE_THREADS_MAX = 20, MULTI_QUICK_EXIT = 21 };
+
 /* NULL for handles that libcurl has for itself, and for those of no transfer. */
 static void *transfer_of(CURL *curl) {
   char *private = NULL;
@@ -82,6 +85,10 @@ shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, long connectio
   curl_multi_setopt(curl, CURLMOPT_PIPELINING, shares ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING);
   /* libcurl by itself would close those of a burst when it ebbs. */
   curl_multi_setopt(curl, CURLMOPT_MAXCONNECTS, connections);
+  /* From 8.20 on, look-ups have a pool of threads in each multi handle (before, each had a thread). The engine limits the
+   * look-ups under way itself; those that it has given up must not hold up others, nor the end of the client. */
+  curl_multi_setopt(curl, (CURLMoption)RESOLVE_THREADS_MAX, (long)INT32_MAX);
+  curl_multi_setopt(curl, (CURLMoption)MULTI_QUICK_EXIT, 1L);
   return multi;
 }
 
