@@ -158,7 +158,7 @@ public final class Call: TimerEntry {
         case .local(.responseTooLarge): return attempt.exchange.limit.reason
         case .local(.setting):
             guard let code = records.last?.curlCode, code != 0 else { return nil }
-            if code == Int32(CURLE_SSL_CERTPROBLEM.rawValue), let reason = engine.settings.keyProblem { return reason }
+            if isOfClientKey(code), let reason = engine.settings.keyProblem { return reason }
             return FailureReason(nil, .curl(code))
         case .callbackFailed:
             if let strategyFailure = transfer?.strategyFailure {

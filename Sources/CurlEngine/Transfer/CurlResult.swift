@@ -54,6 +54,13 @@ func transportEnd(_ code: CURLcode, of transfer: Transfer) -> TransportEnd {
     }
 }
 
+/// Whether that code of a setting that failed may mean that libcurl could not read the client's certificate or private key.
+func isOfClientKey(_ code: Int32) -> Bool {
+    // From 8.16 on it has another code for the key.
+    code == Int32(CURLE_SSL_CERTPROBLEM.rawValue)
+        || code == Int32(CURLE_BAD_FUNCTION_ARGUMENT.rawValue) && shim_curl_is_at_least(0x081000)
+}
+
 extension Transfer {
     /// The request has been sent, and the head of its response is not whole.
     fileprivate var isReadingHead: Bool { !isConnecting && !call.attempt.isHeadWhole }
