@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import socket
 import ssl
@@ -197,7 +198,8 @@ class Socks(Accepting):
 
     def take(self, connection: socket.socket) -> None:
         self.connections += 1
-        with connection:
+        # libcurl from 8.17 on does not read all of a refusal: its end of the connection is then reset.
+        with connection, contextlib.suppress(ConnectionResetError):
             for answer in self._answers:
                 connection.recv(65536)
                 connection.sendall(answer)

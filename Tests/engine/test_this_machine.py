@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from boxretry import Client, FixedToken, InvalidArgumentError, OAuth2Token, Proxy
-from calls import once, sent_header
+from calls import LIBCURL, once, sent_header
 from fault_server import FaultServer
 from programs import run
 from raw_server import RawServer
@@ -37,7 +37,6 @@ ELSEWHERE = [
     "loopback",
     "localhost\u3002",
     "\uff4cocalhost",
-    "127.0.0.1.",
     "127.0.0.1.nip.test",
     "127.0.0.256",
     "126.255.255.255",
@@ -52,6 +51,8 @@ ELSEWHERE = [
     "[::127.0.0.1]",
     "[fe80::1%25lo]",
 ]
+# libcurl from 8.21 on connects to the address; before, it asks the resolver for a name.
+(LOOPBACK if LIBCURL >= (8, 21) else ELSEWHERE).append("127.0.0.1.")
 
 
 @pytest.fixture(scope="module")
