@@ -1,11 +1,12 @@
 /* What a transfer can learn about the connection that libcurl has chosen for it. */
-#define _GNU_SOURCE /* dladdr */
+#define _GNU_SOURCE /* dladdr, POLLRDHUP */
 #include "curl_handles.h"
 
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -97,6 +98,11 @@ int shim_socket_local_port(int socket) {
   return address.any.sa_family == AF_INET    ? ntohs(address.v4.sin_port)
          : address.any.sa_family == AF_INET6 ? ntohs(address.v6.sin6_port)
                                              : 0;
+}
+
+bool shim_socket_is_closed(int socket) {
+  struct pollfd state = {socket, POLLRDHUP, 0};
+  return poll(&state, 1, 0) > 0;
 }
 
 bool shim_socket_is_quiet(int socket) {

@@ -381,6 +381,11 @@ void shim_easy_break_connection(const shim_easy *easy) {
   if (socket != CURL_SOCKET_BAD) shutdown(socket, SHUT_RDWR);
 }
 
+void shim_easy_close_connection(shim_easy *easy) {
+  easy->is_alone = true;
+  curl_easy_setopt(easy->curl, CURLOPT_FORBID_REUSE, 1L);
+}
+
 void *shim_easy_handle(shim_easy *easy) {
   return easy->curl;
 }

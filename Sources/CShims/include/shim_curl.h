@@ -163,6 +163,9 @@ bool shim_easy_has_message(const shim_easy *easy);
 /* The connection of a transfer that has ended is not used again, since libcurl finds that it is dead. */
 void shim_easy_break_connection(const shim_easy *easy);
 
+/* The connection of a transfer is closed when it and those that share the connection have ended. */
+void shim_easy_close_connection(shim_easy *easy);
+
 /* CURLE_TOO_LARGE, which headers before 8.6 lack. */
 enum { SHIM_CURLE_TOO_LARGE = 100 };
 
@@ -284,6 +287,9 @@ int shim_socket_local_port(int socket);
 
 /* The peer has neither sent anything that is unread nor closed the connection, which has not failed either. */
 bool shim_socket_is_quiet(int socket);
+
+/* The peer has closed the connection, or it has failed, whatever is unread. */
+bool shim_socket_is_closed(int socket);
 
 /* Whether libcurl fails when it uses a connection again that was made with prior knowledge of HTTP/2 and without TLS: 7.88
  * does (fixed in 8.0, pull request 10643). */

@@ -57,13 +57,29 @@ extension CurlTransport {
     /// libcurl is about to send the request on that connection.
     func maySend(_ transfer: Transfer, _ connection: shim_connection) -> Bool {
         let agreed = agreed(connection, transfer)
-        return transfer.maySend(over: agreed, agreed == .http2 ? nil : occupy(connection, transfer))
+        let problem = agreed == .http2 ? problemOfShared(connection, transfer) : occupy(connection, transfer)
+        return transfer.maySend(over: agreed, problem)
+    }
+
+    /// libcurl from 8.22 on offers a connection that it has used within the last second without a look at its socket.
+    private func problemOfShared(_ connection: shim_connection, _ transfer: Transfer) -> ConnectionProblem? {
+        guard shim_curl_is_at_least(0x081600) else { return nil }
+        guard connection.is_reused else {
+            _ = opened(connection, for: transfer)
+            return nil
+        }
+        guard let descriptor = connections.descriptor(of: connection.key), shim_socket_is_closed(descriptor) else {
+            return nil
+        }
+        // A transfer that fails does not close a connection that others could share.
+        if let easy = transfer.easy { shim_easy_close_connection(easy) }
+        return .stale
     }
 
     /// Takes a connection that carries one request at a time.
     private func occupy(_ connection: shim_connection, _ transfer: Transfer) -> ConnectionProblem? {
         guard connection.is_reused else {
-            occupyOpened(connection, transfer)
+            if let index = opened(connection, for: transfer) { occupy(index, transfer) }
             return nil
         }
         if connection.has_unread_tls { return .stale }
@@ -79,16 +95,17 @@ extension CurlTransport {
         return nil
     }
 
-    /// The connection was opened for this transfer. libcurl may have tried several addresses at once; the port of this end
-    /// says which socket was the first.
-    private func occupyOpened(_ connection: shim_connection, _ transfer: Transfer) {
+    /// Remembers the socket of a connection that was opened for this transfer. libcurl may have tried several addresses at
+    /// once; the port of this end says which socket was the first.
+    private func opened(_ connection: shim_connection, for transfer: Transfer) -> Int? {
         for descriptor in transfer.openedSockets.reversed() {
             let index = Int(descriptor)
             guard sockets.indices.contains(index), sockets[index].isTracked else { continue }
             guard shim_socket_local_port(descriptor) == max(connection.local_port, 0) else { continue }
             connections.add(connection.key, descriptor)
-            return occupy(index, transfer)
+            return index
         }
+        return nil
     }
 
     private func occupy(_ index: Int, _ transfer: Transfer) {
