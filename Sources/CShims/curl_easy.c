@@ -128,12 +128,14 @@ static bool says(const char *text, size_t length, const char *part) {
   return memmem(text, length, part, strlen(part)) != NULL;
 }
 
-/* 13 is HTTP_1_1_REQUIRED (RFC 9113, 7): of an RST_STREAM, or of a GOAWAY (7.88 writes "recveived"). */
+/* 13 is HTTP_1_1_REQUIRED (RFC 9113, 7): of an RST_STREAM (in other words from 8.19 on), or of a GOAWAY (libcurl before 8.1
+ * writes "recveived"). No function of libcurl returns the code of a stream. */
 static int on_debug(CURL *curl, curl_infotype type, char *text, size_t length, void *user) {
   const shim_easy *easy = user;
   (void)curl;
   if (type == CURLINFO_TEXT && easy->transfer &&
       (says(text, length, "not closed cleanly: HTTP_1_1_REQUIRED (err 13)") ||
+       says(text, length, "reset by server (error 0xd HTTP_1_1_REQUIRED)") ||
        says(text, length, "ived GOAWAY, error=13,")))
     shim_transfers.needs_http1(easy->transfer);
   return 0;
