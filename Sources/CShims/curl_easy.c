@@ -338,7 +338,9 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   if (becomes(&easy->is_multiplexed, attempt->multiplexed)) SET(CURLOPT_PIPEWAIT, (long)attempt->multiplexed);
   if (becomes(&easy->is_compressed, attempt->compressed))
     SET(CURLOPT_ACCEPT_ENCODING, attempt->compressed ? shim_decoder_codings() : NULL);
-  if (becomes(&easy->is_length_ignored, false)) SET(CURLOPT_IGNORE_CONTENT_LENGTH, 0L);
+  /* From 8.17 on, libcurl also refuses lengths that contradict each other where no body follows. */
+  const bool is_head = strcmp(attempt->method, "HEAD") == 0 && shim_curl_version >= 0x081100;
+  if (becomes(&easy->is_length_ignored, is_head)) SET(CURLOPT_IGNORE_CONTENT_LENGTH, (long)is_head);
   easy->is_tunneled = attempt->tunneled;
   if (becomes(&easy->is_watched, attempt->watched || attempt->tunneled)) {
     SET(CURLOPT_NOPROGRESS, (long)!easy->is_watched);
