@@ -186,6 +186,23 @@ static void keep_first(CURLcode *failure, CURLcode code) {
   if (*failure == CURLE_OK) *failure = code;
 }
 
+/* Given neither of the two, libcurl uses its built-in file and directory. NULL takes back one of them; from 8.17 on, only a
+ * value of the caller's does. */
+static CURLcode set_authorities(CURL *curl, const shim_easy_settings *settings) {
+  /* A file must have an entry, so this one has a revocation list that is empty and whose issuer has no name. */
+  static const char no_authority[] = "-----BEGIN X509 CRL-----\n"
+                                     "MCQwGDAFBgMrZXAwABcNNzAwMTAxMDAwMDAwWjAFBgMrZXADAQA=\n"
+                                     "-----END X509 CRL-----\n";
+  struct curl_blob file = {(void *)(uintptr_t)no_authority, sizeof no_authority - 1, CURL_BLOB_NOCOPY};
+  const bool needs_both = shim_curl_version >= 0x081100;
+  CURLcode failure = CURLE_OK;
+  keep_first(&failure, !settings->ca_file && needs_both ? curl_easy_setopt(curl, CURLOPT_CAINFO_BLOB, &file)
+                                                        : curl_easy_setopt(curl, CURLOPT_CAINFO, settings->ca_file));
+  const char *directory = !settings->ca_path && needs_both ? "/dev/null" : settings->ca_path;
+  keep_first(&failure, curl_easy_setopt(curl, CURLOPT_CAPATH, directory));
+  return failure;
+}
+
 #define SET(option, value) keep_first(&failure, curl_easy_setopt(easy->curl, option, value))
 
 shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) {
@@ -222,12 +239,7 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
     SET(CURLOPT_SSL_VERIFYPEER, settings->trusts_any_certificate ? 0L : 1L);
     SET(CURLOPT_SSL_VERIFYHOST, settings->trusts_any_certificate ? 0L : 2L);
     SET(CURLOPT_USERAGENT, settings->user_agent);
-    if (settings->ca_file || settings->ca_path) { /* both, or libcurl adds its built-in default for the other one */
-      SET(CURLOPT_CAINFO, settings->ca_file);
-      /* From 8.17 on, libcurl adds its built-in directory all the same, unless it is given one: this one has no files. */
-      const bool needs_path = !settings->ca_path && shim_curl_version >= 0x081100;
-      SET(CURLOPT_CAPATH, needs_path ? "/dev/null" : settings->ca_path);
-    }
+    if (settings->ca_file || settings->ca_path) keep_first(&failure, set_authorities(easy->curl, settings));
     if (settings->proxy) {
       SET(CURLOPT_PROXY, settings->proxy);
       SET(CURLOPT_NOPROXY, ""); /* a proxy that was given is used, even if the variable no_proxy names the host */

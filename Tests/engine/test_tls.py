@@ -16,7 +16,7 @@ from boxretry import (
     TLSError,
     TokenRetryPolicy,
 )
-from calls import LIBCURL, in_both_ways, once, quick
+from calls import in_both_ways, once, quick
 from fault_server import FaultServer
 from trusted import trusted_by
 
@@ -116,13 +116,8 @@ def test_file_and_directory_are_trusted_together(server: FaultServer, ca_path: P
 
 
 @pytest.mark.parametrize("given", [{"ca_file"}, {"ca_path"}, {"ca_file", "ca_path"}, set()])
-def test_given_authorities_replace_those_of_the_system(
-    server: FaultServer, ca_path: Path, given: set[str], request: pytest.FixtureRequest
-) -> None:
+def test_given_authorities_replace_those_of_the_system(server: FaultServer, ca_path: Path, given: set[str]) -> None:
     """libcurl says what it trusts: only what was given. 0.1.0 trusted libcurl's built-in directory beside a file."""
-    if LIBCURL >= (8, 17) and given == {"ca_path"}:
-        reason = "libcurl from 8.17 on also trusts its built-in file of certificates, unless it is given another one"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
     files = {"ca_file": server.ca, "ca_path": str(ca_path)}
     file, folder = trusted_by(server.url("/", kind="https"), **{name: files[name] for name in given})
     if given:
