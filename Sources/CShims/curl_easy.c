@@ -242,10 +242,9 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
     if (settings->ca_file || settings->ca_path) keep_first(&failure, set_authorities(easy->curl, settings));
     if (settings->proxy) {
       SET(CURLOPT_PROXY, settings->proxy);
-      SET(CURLOPT_NOPROXY, ""); /* a proxy that was given is used, even if the variable no_proxy names the host */
-      easy->has_given_proxy = true;
-    }
-    if (!settings->proxy && settings->environment_has_none) {
+      easy->no_proxy = ""; /* a proxy that was given is used whatever the environment's no_proxy says */
+      SET(CURLOPT_NOPROXY, easy->no_proxy);
+    } else if (settings->environment_has_none) {
       SET(CURLOPT_NOPROXY, "*");
       easy->is_always_direct = true;
     }
@@ -346,7 +345,7 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   if (becomes(&easy->is_fresh, attempt->fresh || attempt->alone)) SET(CURLOPT_FRESH_CONNECT, (long)easy->is_fresh);
   if (becomes(&easy->is_alone, attempt->alone)) SET(CURLOPT_FORBID_REUSE, (long)easy->is_alone);
   if (!easy->is_always_direct && becomes(&easy->is_direct, attempt->direct))
-    SET(CURLOPT_NOPROXY, attempt->direct ? "*" : easy->has_given_proxy ? "" : NULL);
+    SET(CURLOPT_NOPROXY, attempt->direct ? "*" : easy->no_proxy);
   if (becomes(&easy->is_multiplexed, attempt->multiplexed)) SET(CURLOPT_PIPEWAIT, (long)attempt->multiplexed);
   if (becomes(&easy->is_compressed, attempt->compressed))
     SET(CURLOPT_ACCEPT_ENCODING, attempt->compressed ? shim_decoder_codings() : NULL);

@@ -30,7 +30,8 @@ struct shim_easy {
   bool is_in_head;     /* the body's function gets the lines of the head: see has_to_show_head() */
   bool expects_status; /* in the head: the next line is a status line */
   bool has_begun_line; /* in the head: a part of the next line has come */
-  bool is_always_direct, has_given_proxy;
+  bool is_always_direct;
+  const char *no_proxy; /* hosts for which no proxy is used; NULL: as the environment says */
   /* What is set at present; libcurl's own choice at first. */
   bool is_fresh, is_alone, is_direct, is_multiplexed, is_compressed, is_watched, is_tunneled, is_large,
       is_length_ignored, drops_addresses, listens;

@@ -47,6 +47,17 @@ def test_proxy_of_the_environment_but_not_for_all(server: FaultServer, monkeypat
         assert client.get(server.url("/seq/200", id=server.new_id())).status == 200
 
 
+@pytest.mark.parametrize("name", ["no_proxy", "NO_PROXY"])
+def test_a_proxy_that_was_given_is_used_whatever_the_environment_says(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F140. Given a proxy for the client, then no_proxy does not count, for calls without one of their own."""
+    monkeypatch.setenv(name, "*")
+    with RawServer() as proxy, Client(once(), proxy=f"http://127.0.0.1:{proxy.port}") as client:
+        assert client.get("http://example.test/").content == b"ok"
+    assert len(proxy.heads) == 1
+
+
 def test_no_proxy_whatever_the_environment_says(server: FaultServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{server.ports['refused']}")
     url = server.url("/seq/200", id=server.new_id())
