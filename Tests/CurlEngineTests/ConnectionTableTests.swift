@@ -34,6 +34,27 @@ struct ConnectionTableTests {
         #expect(table.descriptor(of: 2) == 4)
     }
 
+    @Test("A connection is in use until all who joined it have left, whatever has taken its descriptor since")
+    func countsUsers() {
+        var table = ConnectionTable()
+        table.add(1, 4)
+        #expect(!table.isInUse(1))
+        table.join(1)
+        table.join(1)
+        table.leave(1)
+        #expect(table.isInUse(1))
+        table.leave(1)
+        table.leave(1)
+        #expect(!table.isInUse(1))
+        table.join(1)
+        table.add(2, 4)
+        table.join(2)
+        table.leave(1)
+        #expect(table.isInUse(2))
+        table.join(0)
+        #expect(!table.isInUse(0))
+    }
+
     @Test("No key, and what cannot be a descriptor, are nothing (W2)")
     func ignoresNonsense() {
         var table = ConnectionTable()

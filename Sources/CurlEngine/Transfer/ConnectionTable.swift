@@ -10,6 +10,8 @@ struct ConnectionTable {
     private struct Entry {
         /// 0: not in the table.
         var key: UInt64 = 0
+        /// Transfers that use it.
+        var users = 0
         /// The next descriptor in the same bucket; -1: none.
         var next: Int32 = -1
     }
@@ -36,6 +38,17 @@ struct ConnectionTable {
         entries[index] = Entry(key: key, next: buckets[bucket])
         buckets[bucket] = descriptor
     }
+
+    mutating func join(_ key: UInt64) {
+        if let descriptor = descriptor(of: key) { entries[Int(descriptor)].users += 1 }
+    }
+
+    /// The connection may have been closed since.
+    mutating func leave(_ key: UInt64) {
+        if let descriptor = descriptor(of: key), entries[Int(descriptor)].users > 0 { entries[Int(descriptor)].users -= 1 }
+    }
+
+    func isInUse(_ key: UInt64) -> Bool { descriptor(of: key).map { entries[Int($0)].users > 0 } ?? false }
 
     mutating func remove(_ descriptor: Int32) {
         let index = Int(descriptor)

@@ -64,16 +64,25 @@ extension CurlTransport {
     /// libcurl from 8.22 on offers a connection that it has used within the last second without a look at its socket.
     private func problemOfShared(_ connection: shim_connection, _ transfer: Transfer) -> ConnectionProblem? {
         guard shim_curl_is_at_least(0x081600) else { return nil }
-        guard connection.is_reused else {
+        if !connection.is_reused {
             _ = opened(connection, for: transfer)
-            return nil
+        } else if isShareStale(connection) {
+            // A transfer that fails does not close a connection that others could share.
+            if let easy = transfer.easy { shim_easy_close_connection(easy) }
+            return .stale
         }
-        guard let descriptor = connections.descriptor(of: connection.key), shim_socket_is_closed(descriptor) else {
-            return nil
-        }
-        // A transfer that fails does not close a connection that others could share.
-        if let easy = transfer.easy { shim_easy_close_connection(easy) }
-        return .stale
+        connections.leave(transfer.sharedConnection)
+        transfer.sharedConnection = connection.key
+        connections.join(connection.key)
+        return nil
+    }
+
+    /// While nobody uses a connection, its server may send frames about the connection, but has little reason to: whether
+    /// the unread bytes are frames is not known, so another connection is made.
+    private func isShareStale(_ connection: shim_connection) -> Bool {
+        guard let descriptor = connections.descriptor(of: connection.key) else { return false }
+        guard !connections.isInUse(connection.key) else { return shim_socket_is_closed(descriptor) }
+        return connection.has_unread_tls || !shim_socket_is_quiet(descriptor)
     }
 
     /// Takes a connection that carries one request at a time.
@@ -115,6 +124,8 @@ extension CurlTransport {
 
     /// The attempt is over.
     func vacate(_ transfer: Transfer) {
+        connections.leave(transfer.sharedConnection)
+        transfer.sharedConnection = 0
         let index = Int(transfer.occupiedSocket)
         if sockets.indices.contains(index), sockets[index].exchange === transfer { sockets[index].exchange = nil }
     }

@@ -48,6 +48,8 @@ final class Transfer {
     var openedSockets: [Int32] = []
     /// The connection that carries this exchange alone; -1: none.
     var occupiedSocket: Int32 = -1
+    /// The key of the connection that carries it beside others; 0: none.
+    var sharedConnection: UInt64 = 0
     /// The socket in use; -1 if there is none.
     var socket: Int32 = -1
     private var unsentBytes: Int32 = 0
