@@ -65,7 +65,8 @@ public final class RequestCopy {
         // libcurl writes the Content-Type of a multipart body.
         var writesType = false
         if case .stream(let source) = body { writesType = source.writesContentType }
-        return OwnedHeaders.lines(headers?.list ?? .empty, hasBody: target.saysLength && !writesType, addsDefaults: addsDefaults)
+        return OwnedHeaders.lines(
+            headers?.list ?? .empty, hasBody: target.saysLength && !writesType, addsDefaults: addsDefaults)
     }
 
     deinit {

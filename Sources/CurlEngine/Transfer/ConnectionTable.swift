@@ -45,7 +45,9 @@ struct ConnectionTable {
 
     /// The connection may have been closed since.
     mutating func leave(_ key: UInt64) {
-        if let descriptor = descriptor(of: key), entries[Int(descriptor)].users > 0 { entries[Int(descriptor)].users -= 1 }
+        if let descriptor = descriptor(of: key), entries[Int(descriptor)].users > 0 {
+            entries[Int(descriptor)].users -= 1
+        }
     }
 
     func isInUse(_ key: UInt64) -> Bool { descriptor(of: key).map { entries[Int($0)].users > 0 } ?? false }

@@ -42,7 +42,9 @@ def as_of_host(host: ModuleType, request: Any, has_proxy: bool) -> Iterator[None
 def _of_argument(host: ModuleType, request: Any, error: InvalidArgumentError) -> Exception:
     scheme = request.url.scheme
     if scheme not in ("http", "https"):
-        what = f"has an unsupported protocol '{scheme}://'" if scheme else "is missing an 'http://' or 'https://' protocol"
+        what = (
+            f"has an unsupported protocol '{scheme}://'" if scheme else "is missing an 'http://' or 'https://' protocol"
+        )
         return host.UnsupportedProtocol(f"Request URL {what}.")
     if ".url" in error.detail:
         return host.ConnectError(str(error))

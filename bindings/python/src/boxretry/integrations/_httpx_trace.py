@@ -86,16 +86,20 @@ class Trace:
             answer = self._callback(*event)
             if inspect.iscoroutine(answer):
                 answer.close()
-                raise TypeError("If you are using a synchronous interface, the callback of the `trace` extension should"
-                                " be a normal function instead of an asynchronous function.")
+                raise TypeError(
+                    "If you are using a synchronous interface, the callback of the `trace` extension should"
+                    " be a normal function instead of an asynchronous function."
+                )
 
     async def tell_async(self, events: Iterable[Event]) -> None:
         """Awaits the function. Raises TypeError if it is not asynchronous, and what it raises."""
         for event in events:
             answer = self._callback(*event)
             if not inspect.iscoroutine(answer):
-                raise TypeError("If you're using an asynchronous interface, the callback of the `trace` extension should"
-                                " be an asynchronous function rather than a normal function.")
+                raise TypeError(
+                    "If you're using an asynchronous interface, the callback of the `trace` extension should"
+                    " be an asynchronous function rather than a normal function."
+                )
             await answer
 
     def watch(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
