@@ -107,7 +107,7 @@ public final class OwnedHeaders {
     ) -> Bool {
         var line = shim_buffer()
         defer { shim_buffer_free(&line) }
-        return shim_buffer_append(&line, name.cString, name.utf8CodeUnitCount) && shim_buffer_append(&line, ":", 1)
+        return shim_buffer_append(&line, name.cString, name.utf8CodeUnitCount) && shim_buffer_append(&line, StaticString(":").cString, 1)
             && curl_slist_append(lines, line.data) != nil
     }
 
@@ -120,7 +120,8 @@ public final class OwnedHeaders {
         defer { shim_buffer_free(&line) }
         let isEmpty = value.pointee == 0
         guard shim_buffer_append(&line, name, shim_length(name)),
-            shim_buffer_append(&line, isEmpty ? ";" : ": ", isEmpty ? 1 : 2),
+            // Not a String, whose conversion to C adds 8 KB to the library.
+            shim_buffer_append(&line, (isEmpty ? ";" : ": " as StaticString).cString, isEmpty ? 1 : 2),
             shim_buffer_append(&line, value, shim_length(value)),
             let longer = curl_slist_append(lines, line.data)
         else { return false }
