@@ -467,13 +467,18 @@ typedef struct boxretry_client_options {
   /* A budget shared with other clients and retry loops, instead of budget_capacity, which must be 0 then. Retained.
      NULL: none. */
   boxretry_budget *budget;
+
+  /* A manual clock, for tests: all waits, timeouts and deadlines of this client's calls run on it, while connections and
+     servers run in real time; see the section Clock. The token source has its own clock option. Retained. NULL: the
+     system's. */
+  const boxretry_clock *clock;
 } boxretry_client_options;
 
 #define BOXRETRY_CLIENT_OPTIONS_INIT                                                                                   \
   {                                                                                                                    \
     sizeof(boxretry_client_options), NULL, NULL, 0, NULL, NULL, NULL, BOXRETRY_PROXY_ENVIRONMENT, 0, 0, 0, 0, 0, 0,    \
         NULL, NULL, BOXRETRY_PRESET_BOX, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, \
-        NULL, NULL, 0, 0, 0, 0.0, 0, 0, 0, NULL, NULL, 0, NULL                                                         \
+        NULL, NULL, 0, 0, 0, 0.0, 0, 0, 0, NULL, NULL, 0, NULL, NULL                                                   \
   }
 
 /** Does what BOXRETRY_CLIENT_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
@@ -1376,7 +1381,7 @@ typedef struct boxretry_token_endpoint_options {
      read the secrets. */
   int32_t allow_insecure;
 
-  const boxretry_clock *clock; /* NULL (default): the system's. Retained. Requests are timed by the system's */
+  const boxretry_clock *clock; /* NULL (default): the system's. Retained. The timeouts of requests run on it, too */
 
   /* The fields below are as in boxretry_client_options. */
 
@@ -1939,8 +1944,14 @@ void boxretry_retry_loop_free(boxretry_retry_loop *loop);
 /* =====================================================================================================================
  * Clock: the system's, or a manual one, so that retries can be tested without waiting
  *
- * NULL is the system's clock in every function that takes one. Any number of threads may use a manual clock at once.
- * Clients use the system's clock.
+ * NULL is the system's clock in every function that takes one. Any number of threads may use a manual clock at once, and
+ * any number of clients, token sources and retry loops may share one.
+ *
+ * On the clock of a client run backoff waits, the timeouts of attempts, connect_timeout_ms, deadlines, the times in the
+ * records of attempts, and dates in Retry-After (set the wall timeline first: it begins in 1970). On the clock of a token
+ * source run the waits between provider calls, their timeouts, and the lifetimes of tokens. Real time remains for
+ * connections, servers and callbacks, for what libcurl measures (lookup_ms and the fields after it), and for the timeouts
+ * of functions that wait, such as boxretry_call_wait().
  * ================================================================================================================== */
 
 /** The timelines of a clock. */
@@ -1951,7 +1962,8 @@ enum {
 };
 
 /**
- * Makes a manual clock, which moves only when told. All its timelines begin at 0.
+ * Makes a manual clock, which moves only when told, or by itself past every wait: see boxretry_clock_set_auto_advance().
+ * All its timelines begin at 0.
  *
  * INVALID_ARGUMENT, OUT_OF_MEMORY. Free with boxretry_clock_free(). Any thread.
  */
@@ -2003,7 +2015,29 @@ boxretry_error boxretry_clock_sleep(const boxretry_clock *clock, double seconds)
  */
 boxretry_error boxretry_clock_wait_for_timer(boxretry_clock *clock, int64_t timeout_ms);
 
-/** Frees a manual clock, and ends the waits on it (CLOSED). NULL is accepted. Anywhere, any thread. */
+/**
+ * Lets a manual clock advance by itself (`on` is not 0), or stops that. It then jumps to the next time that anything
+ * waits for on it, once there is nothing else left to wait for: a test of a Retry-After of an hour takes milliseconds
+ * against a real local server.
+ *
+ * The clock never jumps while the library is at work for any of its users. The library cannot know what others are about
+ * to do, so it gives them real time: 1 ms if only timers are left; 100 ms in which nothing moves while an attempt is under
+ * way; 1.5 s while a connection is being made, a token provider or a custom strategy has not answered, or a body callback
+ * has paused. A server that is silent for longer than 100 ms therefore runs into a timeout; to test such a server, call
+ * boxretry_clock_advance() instead. On a busy machine all of these times are longer.
+ *
+ * A thread of the library moves the clock. A clock that advances by itself continues after boxretry_clock_free(), for the
+ * clients and token sources that still use it. At its end, after 2^32 seconds, it stops.
+ *
+ * INVALID_ARGUMENT, EXHAUSTED, FORKED. Any thread. (Since 0.2.0.)
+ */
+boxretry_error boxretry_clock_set_auto_advance(boxretry_clock *clock, int32_t on);
+
+/**
+ * Frees a manual clock, and ends the waits of boxretry_clock_sleep() and boxretry_clock_wait_for_timer() on it (CLOSED).
+ * For clients and token sources that still use it, it stops, unless it advances by itself. NULL is accepted. Anywhere, any
+ * thread.
+ */
 void boxretry_clock_free(boxretry_clock *clock);
 
 /* =====================================================================================================================

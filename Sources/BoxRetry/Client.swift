@@ -75,10 +75,11 @@ public func boxretry_client_new(
     answer { () throws(Failure) in
         let options = options == nil ? .defaults : try boxretry_client_options.read(options, "options")
         let out = try required(out, "out")
+        let clock = try ClockHandle.clock(behind: options.clock, "options", "clock")
         let parts = try ClientHandle.Parts(options)
         let engineSettings = try EngineSettings.checked(options)
         do throws(Engine.SetupFailure) {
-            let engine = try Engine.make(settings: engineSettings, clock: systemClock)
+            let engine = try Engine.make(settings: engineSettings, clock: clock)
             guard let owner = engine.addOwner(from: nil) else { throw .outOfMemory }
             ClientHandle(engine, owner, parts).give(to: out)
         } catch {
@@ -131,6 +132,7 @@ extension boxretry_client_options {
         if tls_verify != 0 { return "tls_verify" }
         if ca_path != nil { return "ca_path" }
         if budget != nil { return "budget" }
+        if clock != nil { return "clock" }
         return nil
     }
 }

@@ -28,7 +28,7 @@ extension boxretry_client_options: SizedStruct {
             idempotency_key_header: nil, before_attempt: nil, before_attempt_context: nil, on_transfer: nil,
             on_transfer_context: nil, token_source: nil, replay_codes: nil, replay_code_count: 0,
             allow_insecure_token: 0, budget_capacity: 0, budget_ratio: 0, connect_timeout_ms: 0, reconnect: 0,
-            tls_verify: 0, ca_path: nil, headers: nil, header_count: 0, budget: nil)
+            tls_verify: 0, ca_path: nil, headers: nil, header_count: 0, budget: nil, clock: nil)
     }
 
     static var firstSize: Int { 264 }

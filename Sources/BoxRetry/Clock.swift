@@ -121,6 +121,13 @@ extension SharedManualClock.WaitResult {
     }
 }
 
+@_cdecl("boxretry_clock_set_auto_advance") @implementation
+public func boxretry_clock_set_auto_advance(_ clock: OpaquePointer!, _ on: Int32) -> boxretry_error {
+    ClockHandle.with(clock, "clock") { handle throws(Failure) in
+        guard handle.clock.setAutoAdvance(on != 0) else { throw .exhausted }
+    }
+}
+
 @_cdecl("boxretry_clock_free") @implementation
 public func boxretry_clock_free(_ clock: OpaquePointer!) {
     ClockHandle.take(clock) { $0.clock.close() }

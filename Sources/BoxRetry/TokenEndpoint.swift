@@ -57,7 +57,7 @@ public func boxretry_token_source_new_endpoint(
         let clock = try TokenClock(behind: options.clock)
         let out = try required(out, "out")
         let context = EndpointContext(options)
-        let endpoint = try TokenEndpoint.checked(options, context)
+        let endpoint = try TokenEndpoint.checked(options, context, clock)
         let initial = try TokenSource.InitialToken.checked(options.initial_token, options.initial_expires_in)
         let source = TokenSource.make(provider: endpoint, settings: tokenSettings, clock: clock, initial: initial) {
             TokenHandle($0)
@@ -70,7 +70,7 @@ public func boxretry_token_source_new_endpoint(
 
 extension TokenEndpoint {
     fileprivate static func checked(
-        _ options: boxretry_token_endpoint_options, _ context: EndpointContext
+        _ options: boxretry_token_endpoint_options, _ context: EndpointContext, _ clock: TokenClock
     ) throws(Failure) -> TokenEndpoint {
         let (url, place) = try checkedURL(options.url, "options")
         let headers = try HeaderList(reading: options.headers, options.header_count, "options")
@@ -96,7 +96,7 @@ extension TokenEndpoint {
                 "would send the secrets over plain http; set allow_insecure to allow this")
         }
         do throws(Engine.SetupFailure) {
-            return try make(url: url, headers: headers, place: place, settings: settings)
+            return try make(url: url, headers: headers, place: place, settings: settings, clock: clock)
         } catch {
             throw .setup(error)
         }

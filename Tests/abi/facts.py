@@ -140,6 +140,7 @@ NUMBERS = {
     "boxretry_clock_set_wall.unix_time": Rule(f"{YEAR_1} (year 1) to {YEAR_9999} (year 9999)", YEAR_1, YEAR_9999),
     "boxretry_clock_now.timeline": _one_of("BOXRETRY_TIMELINE_"),
     "boxretry_clock_sleep.seconds": Rule("`seconds` (0 to 2^31 - 1)", 0, LONGEST_DELAY),
+    "boxretry_clock_set_auto_advance.on": _flag("(`on` is not 0)"),
     "boxretry_clock_wait_for_timer.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
     "boxretry_token_options.refresh_leeway": Rule("seconds, 0 or more, finite; default 60", 0, _FINITE),
     "boxretry_token_options.provider_timeout_ms": Rule("1 or more; default BOXRETRY_NO_TIMEOUT", 1),
@@ -223,6 +224,7 @@ MAY_BE_NULL = {
     "boxretry_loop_options.budget": "NULL (default): no budget",
     "boxretry_budget_free.budget": "NULL is accepted",
     "boxretry_client_options.budget": "NULL: none",
+    "boxretry_client_options.clock": "NULL: the system's",
     "boxretry_strategy_new.options": "`options` NULL: the documented defaults",
     "boxretry_backoff_delay.options": "`options` NULL: the defaults",
     "boxretry_retry_loop_new.options": "`options` NULL: the defaults",
@@ -473,7 +475,7 @@ UNREAD = {
         *("user_agent", "ca_file", "ca_path", "proxy", "proxy_mode", "max_transfers", "on_event", "on_event_context"),
         *("preset", "max_transfers_per_host", "max_lookups", "client_certificate", "client_key", "client_key_password"),
         *("unix_socket", "secret_headers", "secret_header_count", "on_transfer", "on_transfer_context"),
-        *("replay_codes", "replay_code_count", "budget_capacity", "budget_ratio", "tls_verify", "budget"),
+        *("replay_codes", "replay_code_count", "budget_capacity", "budget_ratio", "tls_verify", "budget", "clock"),
     },
 }
 """The fields that a function does not look at, or that must be at their defaults there."""

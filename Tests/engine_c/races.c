@@ -147,6 +147,9 @@ static const scenario scenarios[] = {
     {"late_answer_against_next", late_answer_against_next, false},
     {"read_against_drop", read_against_drop, false},
     {"two_clients_one_source", two_clients_one_source, true},
+    {"clock_against_waits", clock_against_waits, true},
+    {"clock_by_itself", clock_by_itself, true},
+    {"clock_freed_under_calls", clock_freed_under_calls, true},
 };
 
 static void out_of_patience(int signal) {

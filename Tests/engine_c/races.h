@@ -67,5 +67,8 @@ void free_against_get(void);
 void late_answer_against_next(void);
 void read_against_drop(void);
 void two_clients_one_source(void);
+void clock_against_waits(void);
+void clock_by_itself(void);
+void clock_freed_under_calls(void);
 
 #endif

@@ -31,6 +31,21 @@ public enum TokenClock {
         }
     }
 
+    var manual: SharedManualClock? {
+        switch self {
+        case .system: nil
+        case .manual(let clock): clock
+        }
+    }
+
+    /// The same for an engine.
+    var clock: any Clock {
+        switch self {
+        case .system(let clock): clock
+        case .manual(let clock): clock
+        }
+    }
+
     var boottime: Instant {
         switch self {
         case .system(let clock): clock.boottime
@@ -48,7 +63,7 @@ public enum TokenClock {
     var moment: TokenMoment {
         switch self {
         case .system(let clock): TokenMoment(clock)
-        case .manual(let clock): TokenMoment(clock)
+        case .manual(let clock): clock.moment
         }
     }
 }

@@ -31,7 +31,7 @@ public final class TokenEndpoint: TokenProvider {
 
     /// `url` and `headers` have been checked, and are copied. The settings' own are taken over, also if it fails.
     public static func make(
-        url: UnsafePointer<CChar>, headers: HeaderList, place: shim_url, settings: Settings
+        url: UnsafePointer<CChar>, headers: HeaderList, place: shim_url, settings: Settings, clock: TokenClock
     ) throws(Engine.SetupFailure) -> TokenEndpoint {
         let blank = withOwnHeaders(headers).flatMap {
             RequestCopy.make(
@@ -44,7 +44,7 @@ public final class TokenEndpoint: TokenProvider {
         var engineSettings = settings.engine
         // One call at a time, and one that is late.
         engineSettings.maxTransfers = 2
-        let engine = try Engine.make(settings: engineSettings, clock: SystemClock())
+        let engine = try Engine.make(settings: engineSettings, clock: clock.clock)
         guard let monitor = shim_monitor_new() else { throw .outOfMemory }
         return TokenEndpoint(blank, place, settings, engine, monitor)
     }

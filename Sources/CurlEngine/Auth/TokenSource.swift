@@ -25,6 +25,12 @@ public final class TokenSource {
     private var runningCalls = 0
     /// More than one fetch has by default: each of its calls may be given up, and go on all the same.
     private static let maximumRunningCalls = 16
+    /// Threads that perform actions.
+    private var performing = 0
+    /// What a manual clock knows of this source.
+    private let clockUser: SharedManualClock.User?
+    /// For what the source's thread waits on a manual clock.
+    private var alarmDue = Int64.min
     /// Who is to be told on the source's thread, in this order.
     private var outbox: [(TokenWaiter, TokenResult)] = []
 
@@ -71,6 +77,7 @@ public final class TokenSource {
         self.machine = machine
         self.provider = provider
         self.clock = clock
+        clockUser = clock.manual.map { _ in SharedManualClock.User() }
         self.makeItem = makeItem
     }
 
@@ -209,8 +216,32 @@ public final class TokenSource {
         shim_monitor_lock(monitor)
         var actions = event(&machine, moment)
         actions += settle(at: moment)
+        guard clockUser != nil else {
+            shim_monitor_unlock(monitor)
+            return perform(actions)
+        }
+        performing += 1
+        tellClock()
         shim_monitor_unlock(monitor)
         perform(actions)
+        shim_monitor_lock(monitor)
+        performing -= 1
+        tellClock()
+        shim_monitor_unlock(monitor)
+    }
+
+    /// With the lock held.
+    private func tellClock() {
+        if let clockUser { clock.manual?.set(clockUser, clockActivity) }
+    }
+
+    /// With the lock held: what a manual clock has to wait for before it advances by itself.
+    private var clockActivity: AutoAdvance.Activity {
+        if performing > 0 || !outbox.isEmpty { return .work }
+        if let due = machine.nextTimer?.nanoseconds, alarmDue != due || clock.monotonic.nanoseconds >= due {
+            return .work  // The source's thread is about to look at its timer.
+        }
+        return machine.isCalling && provider.mayBlock ? .slow : .none
     }
 
     /// With the lock held: shows the readers what there is now, and sees to it that the timer is waited for. What is to be
@@ -331,6 +362,7 @@ public final class TokenSource {
             }
         }
         hasThread = false
+        tellClock()
         shim_monitor_unlock(monitor)
     }
 
@@ -339,14 +371,18 @@ public final class TokenSource {
         switch clock {
         case .system: _ = shim_monitor_wait_until(monitor, due.nanoseconds)
         case .manual(let clock):
-            let alarm = SharedManualClock.Alarm(at: due.nanoseconds) { [self] in
+            guard let clockUser else { return }
+            alarmDue = due.nanoseconds
+            let hasToWait = clock.wait(clockUser, until: alarmDue, clockActivity, isEvent: false) { [self] in
                 shim_monitor_lock(monitor)
                 shim_monitor_wake_all(monitor)
                 shim_monitor_unlock(monitor)
             }
-            guard clock.set(alarm) else { return }
-            _ = shim_monitor_wait_until(monitor, .max)
-            clock.remove(alarm)
+            if hasToWait {
+                _ = shim_monitor_wait_until(monitor, .max)
+                clock.resume(clockUser)
+            }
+            alarmDue = .min
         }
     }
 }

@@ -46,6 +46,8 @@ public final class Call: TimerEntry {
 
     /// Where it stands among the engine's active calls; -1 if it does not.
     var activeIndex = -1
+    /// A manual clock is not to advance by itself before the loop has this call.
+    private var isWaitedForByClock = false
     /// Where it stands among those that wait for their turn, or, when it has ended, in its queue.
     var placeInLine = 0
     /// Where it stands among the calls of its switch; guarded by the switch's lock.
@@ -98,6 +100,10 @@ public final class Call: TimerEntry {
         attempt = AttemptMachine(limits: settings.limits)
         if let file = sink as? FileSink, file.isResumable, request.mayBeResumed { download = Download() }
         target = request.target
+        if let virtualTime = engine.virtualTime {
+            virtualTime.clock.workBegan()
+            isWaitedForByClock = true
+        }
         let clock = engine.clock
         startedAt = clock.monotonic.nanoseconds
         deadline = clock.boottime.advanced(byMilliseconds: settings.deadline)
@@ -109,8 +115,16 @@ public final class Call: TimerEntry {
     }
 
     deinit {
+        leaveClock()
         receivedHead.free()
         download?.forget()
+    }
+
+    /// The loop has the call, or it will never begin.
+    func leaveClock() {
+        guard isWaitedForByClock else { return }
+        isWaitedForByClock = false
+        engine.virtualTime?.clock.workEnded()
     }
 
     /// Keeps the head that an attempt brought, if there is a whole one that has not been kept yet, in place of the one

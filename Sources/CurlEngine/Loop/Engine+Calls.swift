@@ -104,7 +104,7 @@ extension Engine {
     private func idleDue(_ call: Call) -> Int64 {
         let timeout = call.settings.idleTimeout
         let due = timeout == .max ? .max : saturated(call.attempt.exchange.lastActivity, timeout)
-        if call.attempt.mayHaveEnded { return min(due, now + 10_000_000) }
+        if call.attempt.mayHaveEnded, virtualTime == nil { return min(due, now + Self.timeBetweenLooks) }
         guard due < .max else { return .max }
         // What the kernel drains is only seen by looking.
         return call.request.hasBody ? min(due, now + max(timeout / 8, 1_000_000)) : due

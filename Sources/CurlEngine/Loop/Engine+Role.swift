@@ -101,6 +101,7 @@ extension Engine {
             forget(late)
             shim_monitor_lock(lock)
         }
+        leaveClockIfIdle()
         tellIfClosed()
     }
 

@@ -34,9 +34,13 @@ public final class Engine {
     var owners = 0
     var stats = Stats()
 
-    /// The time at the beginning of this turn, in nanoseconds of CLOCK_MONOTONIC.
+    /// The time at the beginning of this turn, in nanoseconds of CLOCK_MONOTONIC, or of the manual clock.
     private(set) var now: Int64 = 0
     let clock: any Clock
+    /// Nil: the clock is the system's.
+    let virtualTime: VirtualTime?
+    /// How often something has moved on a transfer.
+    var movements = 0
     let proxies: ProxyNames
     public let settings: EngineSettings
     /// Nil while it is being made, and once the engine is closed. Who takes it away holds the role and the lock.
@@ -119,6 +123,7 @@ public final class Engine {
         self.pool = pool
         self.settings = settings
         self.clock = clock
+        virtualTime = (clock as? SharedManualClock).map { VirtualTime($0) }
         proxies = ProxyNames(given: settings.proxy)
         budget = settings.budget
     }
@@ -194,6 +199,7 @@ public final class Engine {
         if unfinished > 0 { startThread() }
         wakeDriver()
         if !hasDriver { dropTransportIfClosed() }
+        leaveClockIfIdle()
         shim_monitor_wake_all(lock)
         shim_monitor_unlock(lock)
         pool.close()
@@ -293,6 +299,7 @@ public final class Engine {
 
     /// With the lock held: whoever polls will look at the commands.
     func wakeDriver() {
+        virtualTime?.workCame()
         guard isPolling else { return }
         isPolling = false
         transport?.wake()
@@ -313,9 +320,9 @@ public final class Engine {
         takeEnded(transport)
         guard mayWait() else { return }
         readClock()
-        let happened = transport.wait(
-            nanoseconds: hasMoreToDo ? 0 : max(min(timers.nextDue ?? .max, limit) - now, 0))
+        let happened = transport.wait(nanoseconds: hasMoreToDo ? 0 : timeToWait(until: limit))
         locked { isPolling = false }
+        waited(happened, transport)
         takeEnded(transport)
         readClock()
         mayStart = startsNext(after: happened)
@@ -339,7 +346,7 @@ public final class Engine {
 
     /// After the machine has slept, what runs on CLOCK_BOOTTIME is due earlier than its timer says (M6).
     private func noticeSleep() {
-        let ahead = clock.boottime.nanoseconds - now
+        let ahead = virtualTime?.clock.boottimeAhead ?? clock.boottime.nanoseconds - now
         guard ahead - boottimeAhead > 1_000_000 else { return }
         boottimeAhead = ahead
         for call in active where !call.isWaitingOnly { timers.set(call, due: now) }
@@ -362,6 +369,7 @@ public final class Engine {
     private func mayWait() -> Bool {
         locked {
             isPolling = commands.isEmpty && !(ownThreadDrives && suitors > 0)
+            if isPolling, !hasMoreToDo { rest() }
             return isPolling
         }
     }
@@ -373,6 +381,7 @@ public final class Engine {
         for index in commandsInHand.indices {  // An iterator would keep the array, and have it copied.
             switch commandsInHand[index] {
             case .start(let call):
+                call.leaveClock()
                 call.activeIndex = active.count
                 active.append(call)
                 perform(call.isCancelledEarly ? call.machine.cancel() : call.machine.start(), call)

@@ -35,6 +35,8 @@ extension Engine {
     /// Milliseconds from its start within which libcurl is to connect. A little more than there is: our timers are to be
     /// first. `isFirstAddress`: libcurl may begin to connect before this is asked again, and it divides what there is then.
     func connectLimit(of transfer: Transfer, isFirstAddress: Bool) -> Int {
+        // libcurl goes by real time, in which there is no limit.
+        guard virtualTime == nil else { return Int(Int32.max) }
         let call = transfer.call
         var left = call.nextTimeout.left
         if call.hasDeadline { left = min(left, call.deadline.nanoseconds - boottime) }

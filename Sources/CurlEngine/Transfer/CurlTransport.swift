@@ -160,13 +160,13 @@ final class CurlTransport: Transport {
                 handled += 1
             }
         }
-        if engine.now >= mutedUntil { unmuteAll() }
+        if engine.realNow >= mutedUntil { unmuteAll() }
         tryNextAddresses()
         return handled
     }
 
     func runDue() {
-        for index in dues.indices where dues[index] <= engine.now {
+        for index in dues.indices where dues[index] <= engine.realNow {
             dues[index] = .max
             if let multi = multis[index] { shim_multi_timeout(multi) }
         }
@@ -219,7 +219,7 @@ final class CurlTransport: Transport {
         guard sent >= 0, sent == sockets[index].sentSegments, sockets[index].watched >= 0 else { return }
         sockets[index].isMuted = true
         muted.append(index)
-        mutedUntil = min(mutedUntil, engine.now + Self.muteTime)
+        mutedUntil = min(mutedUntil, engine.realNow + Self.muteTime)
         _ = shim_epoll_watch(epoll, Int32(index), Int32(SHIM_READABLE), false)
     }
 
@@ -238,7 +238,7 @@ final class CurlTransport: Transport {
     /// Rounded up, so that no timer is early (M5), and at most an hour.
     private func timeoutMilliseconds(_ nanoseconds: Int64) -> Int32 {
         let next = min(dues.min() ?? .max, mutedUntil)
-        let wait = min(nanoseconds, next == .max ? .max : max(next - engine.now, 0))
+        let wait = min(nanoseconds, next == .max ? .max : max(next - engine.realNow, 0))
         return Int32(clamping: min(wait / 1_000_000 + (wait % 1_000_000 > 0 ? 1 : 0), 3_600_000))
     }
 
@@ -317,7 +317,7 @@ final class CurlTransport: Transport {
 
     fileprivate func setTimer(_ group: ConnectionGroup, milliseconds: Int) {
         dues[Int(group.rawValue)] =
-            milliseconds < 0 ? .max : engine.now + Int64(min(milliseconds, 3_600_000)) * 1_000_000
+            milliseconds < 0 ? .max : engine.realNow + Int64(min(milliseconds, 3_600_000)) * 1_000_000
     }
 }
 

@@ -203,7 +203,10 @@ final class Transfer {
     }
 
     /// Something moves. The engine has read the clock for the event that tells so.
-    func touch() { call.attempt.moved(at: call.engine.now) }
+    func touch() {
+        call.attempt.moved(at: call.engine.now)
+        call.engine.movements &+= 1
+    }
 
     /// Something moves on the connection.
     func touchConnection() {

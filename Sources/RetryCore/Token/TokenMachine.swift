@@ -108,6 +108,11 @@ public struct TokenMachine<Token, Waiter> {
         return Instant(nanoseconds: min(renewalDue(held).nanoseconds, end.nanoseconds))
     }
 
+    /// A call of the provider is under way.
+    public var isCalling: Bool {
+        if case .calling = fetch?.state { true } else { false }
+    }
+
     /// When `timePassed` is to be called, on CLOCK_MONOTONIC.
     public var nextTimer: Instant? {
         guard let fetch else { return nil }

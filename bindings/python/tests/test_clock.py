@@ -102,7 +102,7 @@ def test_sleeps_end_in_the_order_of_their_times(clock: ManualClock, in_thread: C
     sleepers = {}
     for seconds in (3, 1, 2):
         sleepers[seconds] = in_thread(sleep, seconds)
-    while len(clock._due_times) < 3:  # There is no public way to wait for three of them.
+    while len(clock._sleepers) < 3:  # There is no public way to wait for three of them.
         clock.wait_for_timer()
 
     for seconds in (1, 2, 3):

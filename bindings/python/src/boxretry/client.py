@@ -114,6 +114,8 @@ class Client(HandleOwner):
             one, as one of the call's retries and at most once in a call (B13). None: yes; with Preset.JANUARY no.
         telemetry: is told of each call and attempt: an `OpenTelemetry` of boxretry.integrations.opentelemetry, or what
             else has its `begin()`; see `boxretry.calls.telemetry`. None: nothing is told, at no cost.
+        clock: a ManualClock for tests: all waits, timeouts and deadlines of this client run on it; connections and
+            servers run in real time. None: the system's.
 
         Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError.
         """

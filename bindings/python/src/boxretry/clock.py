@@ -1,10 +1,11 @@
-"""A clock that only moves when told, so that retries can be tested without waiting."""
+"""A clock for tests: it moves when told, or by itself past every wait, so that no test has to wait."""
 
 from __future__ import annotations
 
 import threading
 import time
 from ctypes import byref, c_double
+from dataclasses import dataclass
 
 from ._c import _abi
 from ._c.arguments import Real, real
@@ -18,8 +19,19 @@ _LONGEST_DELAY = 2**31 - 1
 _LOOK_EVERY = 0.005
 
 
+@dataclass(eq=False)
+class _Sleeper:
+    """A thread that sleeps on a clock."""
+
+    #: When it wakes, compared with `ManualClock._elapsed`.
+    due: int
+    #: A thread sleeps for it inside the library, since the clock advances by itself.
+    is_in_library: bool = False
+    is_over: bool = False
+
+
 class ManualClock(HandleOwner):
-    """A clock that stands still. All its timelines begin at 0. Any number of threads may use one at once.
+    """A clock that stands still, or advances by itself. All its timelines begin at 0. Any number of threads may use it.
 
     >>> with ManualClock() as clock, RetryLoop(RetryStrategy(), clock=clock, deadline=60) as loop:
     ...     clock.advance(50)
@@ -29,15 +41,39 @@ class ManualClock(HandleOwner):
 
     # The waiting is done here, and not in boxretry_clock_sleep(). A thread that waits in there cannot be interrupted by
     # Ctrl-C; and one that is just about to cannot be told from one that does, so that close(), which has to end the
-    # waits, would have to free the clock under it.
+    # waits, would have to free the clock under it. While the clock advances by itself, the library has to know of each
+    # sleep, so a thread of its own waits in there.
 
-    def __init__(self) -> None:
-        """Raises OutOfMemoryError."""
+    def __init__(self, *, auto_advance: bool = False) -> None:
+        """Raises OutOfMemoryError; with auto_advance also ExhaustedError."""
         self._handle = new_handle(_abi.boxretry_clock_new_manual, free=_abi.boxretry_clock_free)
         # Guards what follows, and wakes whoever waits for a change of it.
         self._changed = threading.Condition()
-        self._elapsed = 0  # Nanoseconds on the monotonic timeline.
-        self._due_times: list[int] = []  # Of those who sleep.
+        self._elapsed = 0  # Nanoseconds by which the clock was advanced, apart from those by which it did by itself.
+        self._sleepers: list[_Sleeper] = []
+        self._auto_advance = False
+        if auto_advance:
+            self.auto_advance = True
+
+    @property
+    def auto_advance(self) -> bool:
+        """Whether the clock advances by itself. Setting it raises ExhaustedError, ForkedError, ClosedError.
+
+        It jumps to the next time for which somebody waits once nothing else is left to wait for. That takes real time:
+        1 ms without an attempt under way; 100 ms in which nothing moves with one; 1.5 s if a connection is being made,
+        a token provider or a custom strategy is at work, or a body waits for your program. More on a busy machine.
+        """
+        return self._auto_advance
+
+    @auto_advance.setter
+    def auto_advance(self, on: bool) -> None:
+        handle = self._usable_handle()
+        with self._changed:
+            check(_abi.boxretry_clock_set_auto_advance(handle.pointer, bool(on)))
+            self._auto_advance = bool(on)
+            if on:
+                for sleeper in self._sleepers:
+                    self._sleep_in_library(handle, sleeper)
 
     def advance(self, seconds: Real) -> None:
         """Moves all timelines on, and ends each sleep whose time has come.
@@ -87,15 +123,17 @@ class ManualClock(HandleOwner):
         if not 0 <= amount <= _LONGEST_DELAY:
             raise InvalidArgumentError(f"seconds: must be from 0 to 2^31 - 1, but is {amount:g}")
         with self._changed:
-            due = self._elapsed + _nanoseconds(amount)
-            self._due_times.append(due)
+            sleeper = _Sleeper(self._elapsed + _nanoseconds(amount))
+            self._sleepers.append(sleeper)
+            if self._auto_advance:
+                self._sleep_in_library(handle, sleeper)
             self._changed.notify_all()
             try:
-                self._changed.wait_for(lambda: self._elapsed >= due or self._handle is None)
-                if self._elapsed < due:
+                self._changed.wait_for(lambda: self._is_over(sleeper) or self._handle is None)
+                if not self._is_over(sleeper):
                     raise ClosedError("the clock was closed while this call waited on it")
             finally:
-                self._due_times.remove(due)
+                self._sleepers.remove(sleeper)
 
     def wait_for_timer(self, timeout: Real | None = None) -> None:
         """Waits, in real time, until someone waits on this clock: so a test knows that it may advance it.
@@ -130,14 +168,39 @@ class ManualClock(HandleOwner):
             with self._changed:
                 self._changed.notify_all()
 
+    def _sleep_in_library(self, handle: Handle, sleeper: _Sleeper) -> None:
+        """With the lock held."""
+        if sleeper.is_in_library:
+            return
+        sleeper.is_in_library = True
+        seconds = max(sleeper.due - self._elapsed, 0) / 1e9
+
+        def sleep() -> None:
+            _abi.boxretry_clock_sleep(handle.pointer, seconds)
+            with self._changed:
+                sleeper.is_over = True
+                self._changed.notify_all()
+
+        threading.Thread(target=sleep, daemon=True, name="boxretry.ManualClock").start()
+
+    def _is_over(self, sleeper: _Sleeper) -> bool:
+        return sleeper.is_over or self._elapsed >= sleeper.due
+
     def _is_slept_on(self) -> bool:
-        return any(due > self._elapsed for due in self._due_times)
+        return not all(self._is_over(sleeper) for sleeper in self._sleepers)
 
     def _usable_handle(self) -> Handle:
         """The handle, looked at before the lock is: in a child of os.fork() that may be held for ever."""
         handle = self._open_handle()
         _now(handle, Timeline.MONOTONIC)
         return handle
+
+
+def clock_handle(clock: ManualClock) -> Handle:
+    """The handle of an argument that must be a clock."""
+    if not isinstance(clock, ManualClock):
+        raise TypeError(f"clock: must be a ManualClock, not {type(clock).__name__}")
+    return clock._open_handle()
 
 
 def _nanoseconds(seconds: float) -> int:

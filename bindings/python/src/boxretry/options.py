@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .calls.event import Event
     from .calls.progress import Progress
     from .calls.telemetry import Telemetry
+    from .clock import ManualClock
     from .decisions.budget import RetryBudget
     from .tokens.token import AnyTokenSource
 
@@ -102,3 +103,4 @@ class ClientSettings(TypedDict, total=False):
     connect_timeout: Real | None
     reconnect: bool | None
     telemetry: Telemetry | None
+    clock: ManualClock | None

@@ -1,9 +1,24 @@
-"""For tests of your own: a clock that only moves when told, and a server that answers as a list says.
+"""For tests of your own: a server that answers as a list says, and a clock on which no wait takes any time.
 
 >>> with ScriptedServer([503, Answer(200, {"X-A": "1"}, "hello")]) as server, Client() as client:
 ...     response = client.get(server.url + "/a", strategy=RetryStrategy(retry_base_interval=0))
 ...     response.text, [request.target for request in server.requests]
 ('hello', ['/a', '/a'])
+
+A clock that advances by itself jumps past every wait of the clients that use it, while servers answer in real time. Here
+an hour passes in milliseconds:
+
+>>> with ManualClock(auto_advance=True) as clock, ScriptedServer([Answer(503, {"Retry-After": "3600"}), 200]) as server:
+...     with Client(clock=clock) as client:
+...         client.get(server.url).status, clock.monotonic()
+(200, 3600.0)
+
+So does a timeout, at a tenth of a second for each attempt:
+
+>>> with ManualClock(auto_advance=True) as clock, ScriptedServer([Fault.SILENCE, 200]) as server:
+...     with Client(RetryStrategy(retry_randomization_factor=0), clock=clock) as client:  # The idle timeout is 60 s.
+...         client.get(server.url).status, clock.monotonic()
+(200, 62.0)
 """
 
 from __future__ import annotations
@@ -100,7 +115,7 @@ class ScriptedServer:
         self._closing = threading.Event()
         self._raised: list[BaseException] = []
         self._connections: dict[socket.socket, threading.Thread] = {}
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("_Handler", (_Handler,), {"owner": self}))
+        self._server = _Server(("127.0.0.1", 0), type("_Handler", (_Handler,), {"owner": self}))
         #: "http://127.0.0.1:" and the port.
         self.url: str = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
@@ -147,6 +162,11 @@ class ScriptedServer:
                 self._raised.append(error)
                 return Answer(500)
         return answer
+
+
+class _Server(ThreadingHTTPServer):
+    #: More would have to wait for a second, until the kernel repeats their first packet.
+    request_queue_size = 1024
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -448,6 +448,7 @@ class ClientOptions(Structure):
         ("headers", POINTER(Header)),
         ("header_count", c_size_t),
         ("budget", c_void_p),
+        ("clock", c_void_p),
     )
 
 
@@ -626,6 +627,7 @@ boxretry_clock_set_wall = _function("boxretry_clock_set_wall", _Error, _Handle, 
 boxretry_clock_now = _function("boxretry_clock_now", _Error, _Handle, c_int32, _SecondsOut)
 boxretry_clock_sleep = _function("boxretry_clock_sleep", _Error, _Handle, c_double)
 boxretry_clock_wait_for_timer = _function("boxretry_clock_wait_for_timer", _Error, _Handle, c_int64)
+boxretry_clock_set_auto_advance = _function("boxretry_clock_set_auto_advance", _Error, _Handle, c_int32)
 boxretry_clock_free = _function("boxretry_clock_free", None, _Handle)
 
 boxretry_token_options_init = _quick("boxretry_token_options_init", _Error, POINTER(TokenOptions), c_size_t)

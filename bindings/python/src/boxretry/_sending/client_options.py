@@ -15,6 +15,7 @@ from ..calls.attempt_request import AttemptRequest
 from ..calls.event import Event, Listener, on_event_callback
 from ..calls.event_log import with_log
 from ..calls.telemetry import Telemetry
+from ..clock import ManualClock, clock_handle
 from ..decisions.budget import RetryBudget, budget_handle
 from ..enums import HTTPVersion, Preset, Proxy
 from ..options import ClientSettings, Strategy
@@ -104,6 +105,7 @@ class ClientOptions:
         connect_timeout: Real | None = None,
         reconnect: bool | None = None,
         telemetry: Telemetry | None = None,
+        clock: ManualClock | None = None,
         **unknown: object,
     ) -> None:
         """See `Client()`."""
@@ -152,6 +154,9 @@ class ClientOptions:
         kept_budget = None if budget is None else budget_handle(budget)
         if kept_budget is not None:
             struct.budget = kept_budget.pointer
+        kept_clock = None if clock is None else clock_handle(clock)
+        if kept_clock is not None:
+            struct.clock = kept_clock.pointer
         lines = HeaderArray()
         if headers is not None:
             struct.header_count = lines.fill(headers, "headers")
@@ -171,7 +176,7 @@ class ClientOptions:
         #: Python code has to do with each call.
         self.is_watched = not (listener is hook is None) or is_custom(strategy)
         #: What the client needs as long as it lives.
-        self.keeps = (strategy_kept, listener, hook, token_source, kept_budget)
+        self.keeps = (strategy_kept, listener, hook, token_source, kept_budget, kept_clock)
 
 
 def _nothing(told: object) -> None:

@@ -9,7 +9,7 @@ from typing import SupportsIndex
 from .._c import _abi
 from .._c.arguments import UINT64, Real, integer, new, seconds_ms
 from .._c.handle import HandleOwner, new_handle
-from ..clock import ManualClock
+from ..clock import ManualClock, clock_handle
 from ..errors import InCallbackError, check
 from ..outcome import Outcome, OutcomeStruct
 from .budget import RetryBudget, budget_handle
@@ -62,12 +62,10 @@ class RetryLoop(HandleOwner):
         options.auth_available = 1 if auth_available else 0
         if deadline is not None:
             options.deadline_ms = seconds_ms(deadline, "deadline")
-        clock_handle = None
+        kept_clock = None
         if clock is not None:
-            if not isinstance(clock, ManualClock):
-                raise TypeError(f"clock: must be a ManualClock, not {type(clock).__name__}")
-            clock_handle = clock._open_handle()
-            options.clock = clock_handle.pointer
+            kept_clock = clock_handle(clock)
+            options.clock = kept_clock.pointer
         options.seed = integer(seed, "seed", UINT64)
         if max_total_attempts is not None:
             options.max_total_attempts = integer(max_total_attempts, "max_total_attempts")

@@ -69,6 +69,7 @@ class OAuth2Token(BlockingTokenSource):
         headers: further headers.
         default_expires_in: seconds that a token lives whose answer does not say it. None: such an answer is an error.
         policy to clock, initial_token, initial_expires_in: as for `TokenSource`. timeout to proxy: as for `Client`.
+            On a ManualClock, the timeouts of its requests run on that clock as well.
 
         Raises InvalidArgumentError, OutOfMemoryError, ExhaustedError, ForkedError, ClosedError.
         """

@@ -11,7 +11,7 @@ from .._c.arguments import INT64, UINT64, Real, Text, integer, new, real, text
 from .._c.handle import Handle, HandleOwner, new_handle
 from ..calls._token_calls import Provider, TokenWait, open_sources, provider_callback
 from ..calls.call import CancelSwitch
-from ..clock import ManualClock
+from ..clock import ManualClock, clock_handle
 from ..decisions.delays import TokenRetryPolicy, policy_struct
 from ..errors import BoxRetryError, CancelledError, InvalidArgumentError, WaitTimeoutError, check, refuse_in_callback
 
@@ -234,9 +234,7 @@ def fill_in_common(
         options.initial_expires_in = real(initial_expires_in, "initial_expires_in")
     if clock is None:
         return None
-    if not isinstance(clock, ManualClock):
-        raise TypeError(f"clock: must be a ManualClock, not {type(clock).__name__}")
-    handle = clock._open_handle()
+    handle = clock_handle(clock)
     options.clock = c_void_p(handle.pointer)
     return handle
 
