@@ -44,7 +44,8 @@ import Testing
         #expect(waitsUntilAdvance(&auto) == 100)
     }
 
-    @Test("a wait in which something happened does not count, nor one at whose end somebody is at work") func disturbed() {
+    @Test("a wait in which something happened does not count, nor one at whose end somebody is at work")
+    func disturbed() {
         var auto = on()
         auto.change(from: .none, to: .attempt)
         for _ in 0..<99 { wait(&auto) }

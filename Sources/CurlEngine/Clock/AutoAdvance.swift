@@ -5,20 +5,20 @@
 /// real time. It counts short waits rather than looking at the time, and on a machine that is busy each counts for less:
 /// there the others may not have had their turn.
 struct AutoAdvance {
-    enum Activity: Int {
+    enum Activity {
         /// Only timers, if any.
-        case none = 0
+        case none
         /// Attempts are under way, whose servers may answer.
-        case attempt = 1
+        case attempt
         /// Something that may take longer: a callback of the program's is running, a body waits for the program, or a
         /// connection is being made, whose lost packets the kernel repeats after a second.
-        case slow = 2
+        case slow
         /// The library is at work.
-        case work = 3
+        case work
     }
 
     /// What the clock's thread does next.
-    enum Step: Equatable {
+    enum Step {
         /// Wait until something changes.
         case rest
         /// Wait for `AutoAdvance.wait`, then report `waited`.

@@ -54,7 +54,9 @@ public final class SharedManualClock: Clock {
 
     /// Moves all timelines on, and wakes those whose time has come. False if the clock does not go so far.
     public func advance(bySeconds seconds: Double) -> Bool {
-        let isAdvanced = locked { move(bySeconds: seconds) }
+        shim_monitor_lock(monitor)
+        let isAdvanced = move(bySeconds: seconds)
+        shim_monitor_unlock(monitor)
         ring()
         return isAdvanced
     }
@@ -62,24 +64,25 @@ public final class SharedManualClock: Clock {
     /// With the lock held; then `ring` is to be called without it.
     private func move(bySeconds seconds: Double) -> Bool {
         guard clock.advance(bySeconds: seconds) else { return false }
-        wake { [now = clock.monotonic.nanoseconds] in $0.due <= now }
+        wake(isSuspended: false)
         return true
     }
 
     /// As if the machine had slept. Whoever waits for a time looks at the clock again: some times have come on boottime.
     public func suspend(forSeconds seconds: Double) -> Bool {
-        let isSuspended = locked {
-            guard clock.suspend(forSeconds: seconds) else { return false }
-            wake { $0.ring != nil }
-            return true
-        }
+        shim_monitor_lock(monitor)
+        let isSuspended = clock.suspend(forSeconds: seconds)
+        wake(isSuspended: isSuspended)
+        shim_monitor_unlock(monitor)
         ring()
         return isSuspended
     }
 
-    /// With the lock held: the time of these has come. From now on they are at work, although their threads are yet to wake.
-    private func wake(_ isWoken: (User) -> Bool) {
-        for user in waiting where isWoken(user) {
+    /// With the lock held; then `ring` is to be called without it. Those whose time has come are at work from now on,
+    /// although their threads are yet to wake.
+    private func wake(isSuspended: Bool) {
+        let now = clock.monotonic.nanoseconds
+        for user in waiting where user.due <= now || isSuspended && user.ring != nil {
             user.due = .min
             change(user, to: .work)
         }
@@ -89,10 +92,12 @@ public final class SharedManualClock: Clock {
 
     /// Without the lock, which what is called may take; and so may what is let go of then.
     private func ring() {
-        while let ring = locked({ takeRing() }) { ring() }
+        while let ring = takeRing() { ring() }
     }
 
     private func takeRing() -> (() -> Void)? {
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
         for user in waiting where user.due == .min {
             guard let ring = user.ring else { continue }
             remove(user)
@@ -113,49 +118,49 @@ public final class SharedManualClock: Clock {
     func wait(
         _ user: User, until due: Int64, _ activity: AutoAdvance.Activity, isEvent: Bool, ring: @escaping () -> Void
     ) -> Bool {
-        locked {
-            if isEvent { auto.event() }
-            guard clock.monotonic.nanoseconds < due else {
-                change(user, to: .work)
-                return false
-            }
-            user.ring = ring
-            add(user, until: due)
-            change(user, to: activity)
-            if isClosed { _ = startThread() }
-            return true
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        if isEvent { auto.event() }
+        guard clock.monotonic.nanoseconds < due else {
+            change(user, to: .work)
+            return false
         }
+        user.ring = ring
+        add(user, until: due)
+        change(user, to: activity)
+        if isClosed { _ = startThread() }
+        return true
     }
 
     /// What somebody does from now on.
     func set(_ user: User, _ activity: AutoAdvance.Activity, isEvent: Bool = true) {
-        locked {
-            if isEvent { auto.event() }
-            change(user, to: activity)
-        }
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        if isEvent { auto.event() }
+        change(user, to: activity)
     }
 
     /// Somebody who has waited goes on.
     func resume(_ user: User) {
-        locked {
-            change(user, to: .work)
-            remove(user)
-        }
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        change(user, to: .work)
+        remove(user)
     }
 
     /// Somebody is at work who has no `User`, until `workEnded`.
     func workBegan() {
-        locked {
-            auto.event()
-            auto.change(from: .none, to: .work)
-        }
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        auto.event()
+        auto.change(from: .none, to: .work)
     }
 
     func workEnded() {
-        locked {
-            auto.change(from: .work, to: .none)
-            wakeThread()
-        }
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        auto.change(from: .work, to: .none)
+        wakeThread()
     }
 
     // With the lock held:
@@ -202,51 +207,51 @@ public final class SharedManualClock: Clock {
     /// Waits until so many seconds have passed on the monotonic timeline.
     public func sleep(seconds: Double) -> WaitResult {
         let user = User()
-        return locked {
-            let due = clock.monotonic.advanced(bySeconds: seconds).nanoseconds
-            guard clock.monotonic.nanoseconds < due else { return .done }
-            auto.event()
-            add(user, until: due)
-            while user.due > .min, !isClosed { _ = shim_monitor_wait_until(monitor, .max) }
-            change(user, to: .none)
-            remove(user)
-            return user.due > .min ? .closed : .done
-        }
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        let due = clock.monotonic.advanced(bySeconds: seconds).nanoseconds
+        guard clock.monotonic.nanoseconds < due else { return .done }
+        auto.event()
+        add(user, until: due)
+        while user.due > .min, !isClosed { _ = shim_monitor_wait_until(monitor, .max) }
+        change(user, to: .none)
+        remove(user)
+        return user.due > .min ? .closed : .done
     }
 
     /// Waits, in real time, until somebody waits on this clock for a time that has not come yet.
     public func waitForTimer(timeoutMilliseconds: Int64) -> WaitResult {
         let limit = Instant(nanoseconds: shim_monotonic_nanoseconds()).advanced(byMilliseconds: timeoutMilliseconds)
-        return locked {
-            while nextDue == .max {
-                guard !isClosed else { return .closed }
-                guard shim_monotonic_nanoseconds() < limit.nanoseconds else { return .timedOut }
-                _ = shim_monitor_wait_until(monitor, limit.nanoseconds)
-            }
-            return .done
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        while nextDue == .max {
+            guard !isClosed else { return .closed }
+            guard shim_monotonic_nanoseconds() < limit.nanoseconds else { return .timedOut }
+            _ = shim_monitor_wait_until(monitor, limit.nanoseconds)
         }
+        return .done
     }
 
     /// Ends all sleeps: nobody can move this clock any more. If it advances by itself, it goes on for those who still use
     /// it.
     public func close() {
-        locked {
-            isClosed = true
-            shim_monitor_wake_all(monitor)
-        }
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        isClosed = true
+        shim_monitor_wake_all(monitor)
     }
 
     // MARK: - Advancing by itself
 
     /// False if no thread can be had for it.
     public func setAutoAdvance(_ isOn: Bool) -> Bool {
-        locked {
-            auto.isOn = isOn
-            auto.event()
-            shim_monitor_wake_all(monitor)
-            auto.isOn = isOn && startThread()
-            return auto.isOn == isOn
-        }
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        auto.isOn = isOn
+        auto.event()
+        shim_monitor_wake_all(monitor)
+        auto.isOn = isOn && startThread()
+        return auto.isOn == isOn
     }
 
     /// With the lock held. False if no thread can be had.

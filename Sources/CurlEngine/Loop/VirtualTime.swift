@@ -61,7 +61,8 @@ extension Engine {
     /// The same on a manual clock, whose alarm ends the wait.
     private func realTimeToWait(until limit: Int64) -> Int64 {
         let left = limit == .max ? .max : max(limit - shim_monotonic_nanoseconds(), 0)
-        return active.contains { $0.transfer != nil && $0.attempt.mayHaveEnded } ? min(left, Self.timeBetweenLooks) : left
+        return active.contains { $0.transfer != nil && $0.attempt.mayHaveEnded }
+            ? min(left, Self.timeBetweenLooks) : left
     }
 
     /// With the lock held: the driver is about to wait.
