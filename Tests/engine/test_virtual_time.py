@@ -161,9 +161,13 @@ def test_t5_nine_token_attempts_with_their_delays(server: FaultServer, clock: Ma
         return "t9", HOUR
 
     policy = TokenRetryPolicy(jitter_ratio=0)
-    with soon(), TokenSource(provider, policy=policy, clock=clock) as source:
-        with Client(clock=clock, token_source=source) as client:
-            assert client.get(server.url("/auth", accept="t9", id=server.new_id())).status == 200
+    url = server.url("/auth", accept="t9", id=server.new_id())
+    with (
+        soon(),
+        TokenSource(provider, policy=policy, clock=clock) as source,
+        Client(clock=clock, token_source=source) as client,
+    ):
+        assert client.get(url).status == 200
     assert times == [0, 1, 3, 7, 15, 23, 31, 39, 47]
 
 
@@ -181,9 +185,12 @@ def test_t12_nine_requests_to_a_token_endpoint(server: FaultServer, clock: Manua
 def test_t2_a_token_expires_on_the_clock(server: FaultServer, clock: ManualClock) -> None:
     tokens, id = iter(["t1", "t2"]), server.new_id()
     url = server.url("/auth/503,200", {"503.h": "Retry-After:7200"}, accept=["t1", "t2"], id=id)
-    with soon(), TokenSource(lambda: (next(tokens), HOUR), clock=clock) as source:
-        with Client(clock=clock, token_source=source) as client:
-            assert client.get(url).status == 200
+    with (
+        soon(),
+        TokenSource(lambda: (next(tokens), HOUR), clock=clock) as source,
+        Client(clock=clock, token_source=source) as client,
+    ):
+        assert client.get(url).status == 200
     assert [dict(seen["headers"])["Authorization"] for seen in server.seen(id)] == ["Bearer t1", "Bearer t2"]
 
 
@@ -192,9 +199,12 @@ def test_t4_a_provider_that_takes_real_time_does_not_time_out(server: FaultServe
         time.sleep(0.3)  # A stand-in for work, three times as long as a silent server is waited for.
         return "t1", HOUR
 
-    with TokenSource(provider, clock=clock, provider_timeout=10) as source:
-        with Client(clock=clock, token_source=source, deadline=60) as client:
-            assert client.get(server.url("/auth", accept="t1", id=server.new_id())).status == 200
+    url = server.url("/auth", accept="t1", id=server.new_id())
+    with (
+        TokenSource(provider, clock=clock, provider_timeout=10) as source,
+        Client(clock=clock, token_source=source, deadline=60) as client,
+    ):
+        assert client.get(url).status == 200
     assert clock.monotonic() == 0
 
 

@@ -5,8 +5,8 @@
 ...     response.text, [request.target for request in server.requests]
 ('hello', ['/a', '/a'])
 
-A clock that advances by itself jumps past every wait of the clients that use it, while servers answer in real time. Here
-an hour passes in milliseconds:
+A clock that advances by itself jumps past every wait of the clients that use it, while servers answer in real time.
+Here an hour passes in milliseconds:
 
 >>> with ManualClock(auto_advance=True) as clock, ScriptedServer([Answer(503, {"Retry-After": "3600"}), 200]) as server:
 ...     with Client(clock=clock) as client:
