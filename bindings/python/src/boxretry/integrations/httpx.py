@@ -1,5 +1,8 @@
 """Transports for HTTPX: its clients, on this engine.
 
+Retries multiply if an API client on top of HTTPX retries by itself. Turn its own retries off first, such as with
+`OpenAI(max_retries=0)`; the project's docs/api-clients.md has the line for other clients.
+
     client = httpx.Client(transport=RetryTransport())
     client = httpx.AsyncClient(transport=AsyncRetryTransport())
 

@@ -1,5 +1,8 @@
 """A transport adapter for requests: its sessions, on this engine.
 
+Retries multiply if an API client on top of the session retries by itself. Turn its own retries off first, such as with
+`stripe.max_network_retries = 0`; the project's docs/api-clients.md has the line for other clients.
+
     session = requests.Session()
     session.mount("https://", RetryAdapter())
     session.mount("http://", RetryAdapter())
