@@ -40,6 +40,7 @@ def session(adapter: bool) -> Any:
 
 def httpx2_client(**settings: Any) -> Any:
     import httpx2
+
     from boxretry.integrations.httpx2 import RetryTransport
 
     return httpx2.Client(transport=RetryTransport(**(settings or adapter_settings())))

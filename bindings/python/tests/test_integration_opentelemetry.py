@@ -235,6 +235,14 @@ def by_httpx(server: ScriptedServer, settings: dict[str, Any]) -> None:
         client.get(server.url)
 
 
+def by_httpx2(server: ScriptedServer, settings: dict[str, Any]) -> None:
+    httpx2 = pytest.importorskip("httpx2")
+    from boxretry.integrations.httpx2 import RetryTransport
+
+    with httpx2.Client(transport=RetryTransport(**settings)) as client:
+        client.get(server.url)
+
+
 def by_httpx_async(server: ScriptedServer, settings: dict[str, Any]) -> None:
     async def work() -> None:
         async with httpx.AsyncClient(transport=AsyncRetryTransport(**settings)) as client:
@@ -255,6 +263,7 @@ def by_httpx_async(server: ScriptedServer, settings: dict[str, Any]) -> None:
         by_requests,
         by_httpx,
         by_httpx_async,
+        by_httpx2,
     ],
 )
 def test_every_way_to_send_a_request(recorded: Recorded, way: Callable[[ScriptedServer, dict[str, Any]], None]) -> None:

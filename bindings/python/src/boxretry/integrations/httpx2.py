@@ -1,5 +1,8 @@
 """Transports for httpx2, which newer API clients use in place of HTTPX: its clients, on this engine.
 
+Retries multiply if an API client on top of httpx2 retries by itself. Turn its own retries off first, such as with
+`OpenAI(max_retries=0)`; the project's docs/api-clients.md has the line for other clients.
+
     client = httpx2.Client(transport=RetryTransport())
     client = httpx2.AsyncClient(transport=AsyncRetryTransport())
 
