@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from typing import Any, Callable
+from typing import Any, Callable, cast
 
 import pytest
 from loops import in_loop, until
@@ -488,6 +488,21 @@ def test_what_a_telemetry_raises_is_logged_and_harms_no_call(caplog: pytest.LogC
         "in the hook",
         *["in the listener"] * 3,
     ]
+
+
+def test_a_telemetry_that_fails_at_the_beginning_harms_no_call(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken:
+        def begin(self) -> None:
+            raise RuntimeError("at the beginning")
+
+    with ScriptedServer([200]) as server, Client(telemetry=Broken()) as client:
+        assert client.get(server.url).status == 200
+    assert [str(record.exc_info[1]) for record in caplog.records if record.exc_info] == ["at the beginning"]
+
+
+def test_what_cannot_be_a_telemetry_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"telemetry: must have begin\(\), not be int"):
+        Client(telemetry=cast(Any, 5))
 
 
 def test_calls_of_exporters_are_not_followed(recorded: Recorded) -> None:

@@ -20,6 +20,7 @@ from ._sending.client_options import ClientOptions, derived_options
 from ._sending.names import shows_arguments_of
 from ._sending.performing import perform, perform_in_slices, submit
 from ._sending.sending import Sending, shows_arguments
+from .calls._telling import begin
 from .calls._token_calls import Provider
 from .calls.call import Call, wait_in_slices
 from .calls.response import Response, raise_from_callbacks, response_of_call
@@ -249,7 +250,7 @@ class Client(HandleOwner):
         sending = Sending(method, url, self._is_watched, arguments, make_watched)
         if self._telemetry is not None:
             assert sending.watched is not None
-            sending.watched.telemetry = self._telemetry.begin()
+            begin(self._telemetry, sending.watched)
         return sending
 
     def _with_params(self, url: Text, own: Fields | None) -> str:

@@ -166,6 +166,8 @@ class ClientOptions:
         listener = hook = None
         on_event = with_log(None if on_event is None else called(on_event, "on_event"))
         if telemetry is not None:  # Which is told where these are called.
+            if not callable(getattr(telemetry, "begin", None)):
+                raise TypeError(f"telemetry: must have begin(), not be {type(telemetry).__name__}")
             on_event, before_attempt = on_event or _nothing, before_attempt or _nothing
         if on_event is not None:
             listener = Listener(on_event)

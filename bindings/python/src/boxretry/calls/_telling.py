@@ -14,6 +14,14 @@ _under_way: set[Watched] = set()
 os.register_at_fork(after_in_child=_under_way.clear)
 
 
+def begin(telemetry: Any, watched: Watched) -> None:
+    """A call is about to start: its telemetry gets the chance to follow it."""
+    try:
+        watched.telemetry = telemetry.begin()
+    except Exception:
+        log_failure("telemetry")
+
+
 def tell_before_attempt(watched: Watched, request: Any) -> None:
     """Tells the call's telemetry, if it has one, that a request is about to be sent."""
     if watched.telemetry is None:

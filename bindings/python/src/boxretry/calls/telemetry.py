@@ -25,5 +25,7 @@ class Telemetry(Protocol):
     def begin(self) -> CallTelemetry | None:
         """A call is about to start, on the thread or in the task that starts it. None: it is not followed.
 
+        What it raises is logged, and the call is not followed.
+
         There is nothing to be ended here: if the call cannot be started, nothing more is told.
         """
