@@ -62,6 +62,8 @@ class Fault:
 
     #: Why the library does not do what is right; "": it does.
     deviation: str = ""
+    #: The record deviates too: it has a request that the server has not seen.
+    deviates_in_record: bool = False
 
     @property
     def is_about_time(self) -> bool:

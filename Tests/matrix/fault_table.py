@@ -200,7 +200,18 @@ def _connections(version: Version) -> list[Fault]:
             for how, ended in (("close", "closed"), ("cut", "cut off"), ("reset", "reset"))
         ),
         *(
-            Fault(f"{what} on a kept-alive connection", right.well(), item="200", is_reused=True, says=text)
+            Fault(
+                f"{what} on a kept-alive connection",
+                right.well(),
+                item="200",
+                is_reused=True,
+                says=text,
+                deviation="libcurl 8.0 to 8.21 reads what has come on an idle connection of HTTP/2, and does not say that it"
+                " was not HTTP/2 until it sends the request, so that a request is recorded that was not sent"
+                if is_2 and (8,) <= LIBCURL < (8, 22)
+                else "",
+                deviates_in_record=True,
+            )
             for what, text in (
                 ("an answer that nobody asked for", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nnot yours"),
                 # In HTTP/2 it is the beginning of a frame, and its rest may still come.

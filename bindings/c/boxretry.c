@@ -1,9 +1,9 @@
 /* The tool boxretry: finds the command, prints help and version, and says what went wrong. Its commands are in tool/. */
 #define _DEFAULT_SOURCE
 
+#include "tool/output.h"
 #include "tool/tool.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,8 +143,9 @@ static int run(int argc, char **argv) {
 int main(int argc, char **argv) {
   /* No setlocale(): numbers are read and written as in the C locale, whatever the user's is. */
   int exit_code = run(argc, argv);
-  if (fflush(stdout) != 0 || ferror(stdout)) {
-    fprintf(stderr, "boxretry: the output could not be written: %s\n", strerror(errno));
+  const int output_errno = output_finish();
+  if (output_errno != 0) {
+    fprintf(stderr, "boxretry: the output could not be written: %s\n", strerror(output_errno));
     if (exit_code == TOOL_OK) exit_code = TOOL_FAILED;
   }
   return exit_code;

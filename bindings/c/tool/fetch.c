@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "fetch.h"
+#include "output.h"
 #include "write_out.h"
 
 #include <stdlib.h>
@@ -79,6 +80,7 @@ int fetch_show(fetch_job *job) {
     if (!job->output) fetch_print_body(result->response);
   }
   if (query->write_out) write_out(query->write_out, job, exit_code);
+  output_check();
   return exit_code;
 }
 

@@ -1,6 +1,7 @@
-/* Numbers, text, colours, and JSON on stdout. */
+/* Numbers, text, colours, and JSON on stdout, and whether it could be written. */
 #define _POSIX_C_SOURCE 200809L
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,18 @@
 #include <unistd.h>
 
 #include "output.h"
+
+static int output_errno;
+
+void output_check(void) {
+  if (output_errno == 0 && ferror(stdout)) output_errno = errno;
+}
+
+int output_finish(void) {
+  output_check();
+  if (output_errno == 0 && fflush(stdout) != 0) output_errno = errno;
+  return output_errno;
+}
 
 const char *format_number(char buffer[NUMBER_SIZE], double number) {
   if (number < 1) {

@@ -1,4 +1,4 @@
-/* Numbers, text, colours, and JSON on stdout. */
+/* Numbers, text, colours, and JSON on stdout, and whether it could be written. */
 #ifndef BOXRETRY_TOOL_OUTPUT_H
 #define BOXRETRY_TOOL_OUTPUT_H
 
@@ -7,6 +7,11 @@
 #include <stdio.h>
 
 enum { NUMBER_SIZE = 32 };
+
+/** Remembers why stdout could not be written to, right after it was; what runs later may change errno. */
+void output_check(void);
+/** Writes what is left to stdout. Returns 0, or the errno of the first write that failed. */
+int output_finish(void);
 
 /** A number for people: at most three decimals, or three digits if it is below 1. Returns `buffer`. */
 const char *format_number(char buffer[NUMBER_SIZE], double number);
