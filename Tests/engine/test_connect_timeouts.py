@@ -167,6 +167,15 @@ def test_w5_connect_timeout_bounds_a_look_up(tmp_path: Path) -> None:
     assert 300 <= float(ended_ms) < 5000
 
 
+def test_m5_libcurl_may_notice_first_that_the_time_is_up(server: FaultServer, tmp_path: Path) -> None:
+    """M5, W5. Given a loop that is late since connect() took a second, the attempt has timed out, and is not early."""
+    program = f"{GET}\nattempt, = get(url, connect_timeout=0.25, strategy=once)\nprint(attempt.ended_ms)"
+    url = f"https://127.0.0.1:{server.ports['silent']}/"
+    ending, ended_ms = run(program, url, LD_PRELOAD=preloaded("slow_connects.c", tmp_path)).splitlines()
+    assert ending == "ConnectError CONNECT"
+    assert float(ended_ms) >= 1000
+
+
 def test_w5_connect_timeout_bounds_the_connect_of_a_proxy(server: FaultServer) -> None:
     """Given a proxy that accepts connections and does not answer."""
     proxy = f"http://127.0.0.1:{server.ports['silent']}"

@@ -13,6 +13,7 @@ func transportEnd(_ code: CURLcode, of transfer: Transfer) -> TransportEnd {
         return .failed(.resolve)
     case CURLE_OPERATION_TIMEDOUT:
         // The kernel gave up; or the loop was late, and libcurl looked at the clock before our timers did.
+        transfer.call.engine.readClock()
         let timeout = transfer.call.nextTimeout
         return timeout.left <= 0 ? .timedOut(timeout.cause) : .failed(.connect)
     case CURLE_PROXY: return .refusedByProxy(status: 0)
