@@ -116,8 +116,7 @@ def test_a_failure_is_told_in_one_line_with_what_libcurl_says(server: FaultServe
     """The exception's own text, and the number of attempts if there were several."""
     run = fetch(AT_ONCE, server.url("/seq/200", kind="refused"))
     assert run.errors.replace("Couldn't", "Could not") == (  # libcurl's words have changed
-        "boxretry fetch: connect: could not connect (Could not connect to server); 3 attempts
-"
+        "boxretry fetch: connect: could not connect (Could not connect to server); 3 attempts\n"
     )
     run = fetch("--max-attempts=2", AT_ONCE, server.url("/seq/503", size=0))
     assert run.errors == (

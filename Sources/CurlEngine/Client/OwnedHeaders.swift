@@ -107,7 +107,8 @@ public final class OwnedHeaders {
     ) -> Bool {
         var line = shim_buffer()
         defer { shim_buffer_free(&line) }
-        return shim_buffer_append(&line, name.cString, name.utf8CodeUnitCount) && shim_buffer_append(&line, StaticString(":").cString, 1)
+        return shim_buffer_append(&line, name.cString, name.utf8CodeUnitCount)
+            && shim_buffer_append(&line, StaticString(":").cString, 1)
             && curl_slist_append(lines, line.data) != nil
     }
 
