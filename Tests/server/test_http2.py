@@ -379,6 +379,14 @@ def test_what_is_not_http2_is_refused_and_told(server: FaultServer, sent: bytes)
     assert connection["error"] and connection["requests"] == []
 
 
+def test_a_goaway_of_the_client_may_come_with_the_end_of_a_body() -> None:
+    """In one piece. Given that, the server does not fail, which it would report at its end."""
+    with FaultServer() as server, connect(server) as wire:
+        head = wire.request_frame(server.target("/seq/200"), method="POST", ends=False)
+        wire.send_frames(head, DataFrame(head.stream_id, b"body"), GoAwayFrame(0, error_code=0))
+        wire.finish()
+
+
 def test_a_connection_that_breaks_the_rules_is_ended_with_a_goaway(server: FaultServer) -> None:
     port = server.open("h2c")
     with Http2Wire(port) as wire:

@@ -131,7 +131,7 @@ class Http2:
             if not self._is_leaving:
                 self._begin(event)
         elif isinstance(event, events.DataReceived):
-            if event.flow_controlled_length:
+            if event.flow_controlled_length and not self.is_over:
                 self.frames.increment_flow_control_window(event.flow_controlled_length)
             if event.stream_id in self._streams:
                 self._streams[event.stream_id].receive(event.data, event.flow_controlled_length)
