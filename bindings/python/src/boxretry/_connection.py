@@ -6,7 +6,6 @@ from ctypes import pointer
 from typing import Any
 
 from ._c.arguments import Path, Text, path_bytes, text
-from ._c.certificates import default_ca_file
 from .enums import Proxy, Switch
 from .timeout import Timeout, timeouts_struct
 
@@ -34,8 +33,6 @@ def set_connection(
         options.timeouts = pointer(timeouts_struct(timeout))
     if user_agent is not None:
         options.user_agent = text(user_agent, "user_agent")
-    if ca_file is None and ca_path is None:
-        ca_file = default_ca_file()
     if ca_file is not None:
         options.ca_file = text(ca_file, "ca_file")
     if ca_path is not None:

@@ -20,6 +20,9 @@ class _OpenEnum(IntEnum):
         member._value_ = value
         return member
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self), (self._value_,)  # Python 3.11.0 to 3.11.3 would look for the name in the class.
+
 
 class Error(_OpenEnum):
     """What a function of the library answers. Each but OK has its own exception class in this package."""

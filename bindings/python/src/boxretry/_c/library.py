@@ -35,11 +35,6 @@ def candidates() -> Iterator[tuple[str, str]]:
     yield "the system's library", SONAME
 
 
-def is_in_package(library: ctypes.CDLL) -> bool:
-    """Whether that is the package's own copy of the library."""
-    return library._name == _path_in_package()
-
-
 def _path_in_package() -> str:
     # Without pathlib, which takes long to load.
     return os.path.join(os.path.dirname(os.path.dirname(__file__)), SONAME)
