@@ -3,6 +3,7 @@
 
 #include "shim_decoder.h"
 #include "shim_process.h"
+#include "trust.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -239,6 +240,13 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
     SET(CURLOPT_SSL_VERIFYPEER, settings->trusts_any_certificate ? 0L : 1L);
     SET(CURLOPT_SSL_VERIFYHOST, settings->trusts_any_certificate ? 0L : 2L);
     SET(CURLOPT_USERAGENT, settings->user_agent);
+#ifdef BOXRETRY_STATIC_CURL
+    const shim_trust trust = shim_trust_find(shim_trust_places);
+    SET(CURLOPT_CAINFO, trust.file);
+    SET(CURLOPT_CAPATH, trust.path);
+    SET(CURLOPT_PROXY_CAINFO, trust.file);
+    SET(CURLOPT_PROXY_CAPATH, trust.path);
+#endif
     if (settings->ca_file || settings->ca_path) keep_first(&failure, set_authorities(easy->curl, settings));
     if (settings->proxy) {
       SET(CURLOPT_PROXY, settings->proxy);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,8 @@
 const char *shim_system_text(int error) {
   if (error == SHIM_NOT_REGULAR) return "is not a regular file";
   if (error == SHIM_FILE_CHANGED) return "has changed since the call began";
-#ifdef __GLIBC__
-  const char *text = strerrordesc_np(error); /* not in the program's language: it stands among English words */
-#else
-  const char *text = strerror(error);
-#endif
-  return text ? text : "unknown system error";
+  /* In English, since it stands among English words. This locale needs no memory. */
+  return strerror_l(error, newlocale(LC_ALL_MASK, "C", (locale_t)0));
 }
 
 char *shim_absolute_path(const char *path, int *error) {
