@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,8 @@ from boxretry import Attempt, Client, RetryStrategy, libcurl_version
 LIBCURL = tuple(int(part) for part in libcurl_version().split("."))
 
 #: Seconds by which something may be late on a machine that is busy with other things. Nothing may be early.
-PATIENCE = 10
+#: BOXRETRY_PATIENCE is for machines that are many times slower, such as qemu.
+PATIENCE = 10 * int(os.environ.get("BOXRETRY_PATIENCE", "1"))
 
 
 def quick(**options: Any) -> RetryStrategy:

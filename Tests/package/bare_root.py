@@ -1,7 +1,7 @@
 """A bare Debian: what debootstrap makes, and nothing else, as a folder to chroot into.
 
-What debootstrap has made is kept in build/roots; each test gets a copy of it, and throws it away. A root may be for
-another architecture: its programs then run by qemu (packaging/run-arm64).
+What debootstrap has made is kept in build/roots; each test gets a copy of it, and throws it away. A root is for the
+architecture under test: where this is another one, its programs run by qemu (packaging/run-arm64).
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from paths import BUILD, ROOT, run
+from paths import ARCHITECTURE, BUILD, NATIVE, ROOT, RUNNER, run
 
-NATIVE = "amd64"
 # What the tests install; downloaded once.
 DOWNLOADED = ("gcc", "libc6-dev", "pkg-config", "cmake", "make", "python3-venv", "libcurl4")
 ENVIRONMENT = {
@@ -25,12 +24,12 @@ ENVIRONMENT = {
 class BareRoot:
     """A Debian of its own, in which commands run; the network is the machine's."""
 
-    def __init__(self, path: Path, architecture: str = NATIVE) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._runner = [] if architecture == NATIVE else [ROOT / f"packaging/run-{architecture}"]
 
-    def run(self, *command: str) -> str:
-        return run(*self._runner, "chroot", self.path, *command, env=ENVIRONMENT)
+    def run(self, *command: str, **variables: str) -> str:
+        """`variables` are added to the environment."""
+        return run(*RUNNER, "chroot", self.path, *command, env={**ENVIRONMENT, **variables})
 
     def shell(self, script: str) -> str:
         return self.run("sh", "-ec", script)
@@ -50,10 +49,10 @@ class BareRoot:
         return found
 
 
-def make(suite: str, path: Path, architecture: str = NATIVE) -> BareRoot:
+def make(suite: str, path: Path) -> BareRoot:
     """A fresh copy of the bare root of a release of Debian."""
-    kept = BUILD / "roots" / (suite if architecture == NATIVE else f"{suite}-{architecture}")
-    run(ROOT / "packaging/bare-root", suite, architecture, kept, *DOWNLOADED)
+    kept = BUILD / "roots" / (suite if ARCHITECTURE == NATIVE else f"{suite}-{ARCHITECTURE}")
+    run(ROOT / "packaging/bare-root", suite, ARCHITECTURE, kept, *DOWNLOADED)
     subprocess.run(["cp", "-a", "--reflink=auto", kept, path], check=True)
     (path / "complete").unlink()
-    return BareRoot(path, architecture)
+    return BareRoot(path)

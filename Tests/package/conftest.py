@@ -1,7 +1,9 @@
 """Makes the packages under test, and runs the fault server for what is installed from them.
 
 pytest Tests/package          # what is in the packages
-pytest Tests/package --long   # installs them in bare Debian roots too, and makes the wheel
+pytest Tests/package --long   # installs them in bare Debian roots too, and makes the wheel and the portable archive
+
+BOXRETRY_ARCHITECTURE=arm64 pytest Tests/package/test_packages.py      # for another architecture
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import pytest
 sys.path.append(str(Path(__file__).resolve().parents[1] / "server"))
 
 from fault_server import FaultServer
-from paths import ROOT, run
+from paths import FOR_ARCHITECTURE, PACKAGES, ROOT, run
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,7 +41,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="session", autouse=True)
 def packages() -> None:
     """The packages are those of the sources as they are."""
-    run(ROOT / "scripts/package")
+    run(ROOT / "scripts/package", *FOR_ARCHITECTURE)
+
+
+@pytest.fixture(scope="session")
+def portable() -> Path:
+    """The archive with a libcurl inside the library."""
+    run(ROOT / "scripts/package", "--portable", *FOR_ARCHITECTURE)
+    (archive,) = PACKAGES.glob("*-portable.tar.gz")
+    return archive
 
 
 @pytest.fixture(scope="session")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import os
+import re
 import subprocess
 import tarfile
 from pathlib import Path
 
 import pytest
-from paths import PACKAGES, ROOT, SONAME_VERSION, VERSION, run
+from paths import ARCHITECTURE, BUILD, MACHINE, NATIVE, PACKAGES, ROOT, RUNNER, SONAME_VERSION, VERSION, run
 
-LIBDIR = "usr/lib/x86_64-linux-gnu"
+LIBDIR = f"usr/lib/{MACHINE}-linux-gnu"
 RUNTIME, DEVELOPMENT, TOOL, PYTHON = f"libboxretry{SONAME_VERSION}", "libboxretry-dev", "boxretry", "python3-boxretry"
 DEBS = (RUNTIME, DEVELOPMENT, TOOL, PYTHON)
 COMMANDS = ("delays", "explain", "fetch", "simulate")
@@ -32,7 +34,7 @@ def field(package: str, name: str) -> str:
 
 
 def test_there_are_the_four_packages_of_the_headers_version() -> None:
-    expected = {f"{name}_{VERSION}-1_{'all' if name == PYTHON else 'amd64'}.deb" for name in DEBS}
+    expected = {f"{name}_{VERSION}-1_{'all' if name == PYTHON else ARCHITECTURE}.deb" for name in DEBS}
     assert {path.name for path in PACKAGES.glob("*.deb")} == expected
 
 
@@ -103,17 +105,34 @@ def test_the_changelog_has_the_version(package: str) -> None:
     assert gzip.decompress(changelog).decode().startswith(f"libboxretry ({VERSION}-1) ")
 
 
+@pytest.mark.parametrize(
+    ("package", "file"), [(RUNTIME, f"{LIBDIR}/libboxretry.so.{VERSION}"), (TOOL, "usr/bin/boxretry")]
+)
+def test_a_package_needs_the_libc_that_its_symbols_need(package: str, file: str, tmp_path: Path) -> None:
+    """Given that cross-built packages say by hand which libc they need, then the file needs no newer one."""
+    run("dpkg-deb", "-x", deb(package), tmp_path)
+    symbols = run("readelf", "--version-info", "--wide", tmp_path / file)
+    needed = max(tuple(map(int, found.split("."))) for found in re.findall(r"GLIBC_([0-9.]+)", symbols))
+    assert f"libc6 (>= {'.'.join(map(str, needed))})" in field(package, "Depends").split(", ")
+
+
 def test_the_archive_works_wherever_it_is_unpacked(tmp_path: Path) -> None:
-    (archive,) = PACKAGES.glob("*.tar.gz")
+    (archive,) = (path for path in PACKAGES.glob("libboxretry-*.tar.gz") if "-portable" not in path.name)
     with tarfile.open(archive) as opened:
         opened.extractall(tmp_path)
     (folder,) = tmp_path.iterdir()
     assert folder.name == archive.name.removesuffix(".tar.gz")
-    assert run(folder / "bin/boxretry", "--version").startswith(
+    sysroot = BUILD / ARCHITECTURE / "sysroot"
+    compile, qemu = "cc", {}
+    if ARCHITECTURE != NATIVE:
+        libraries = sysroot / f"usr/lib/{MACHINE}-linux-gnu"
+        compile = f"{MACHINE}-linux-gnu-gcc --sysroot={sysroot} -Wl,-rpath-link,{libraries}"
+        qemu = {"QEMU_LD_PREFIX": str(sysroot)}
+    assert run(*RUNNER, folder / "bin/boxretry", "--version", env={**os.environ, **qemu}).startswith(
         f"boxretry: library {VERSION}, header {VERSION}, libcurl "
     )
-    compile = 'cc "$1" -o "$2" $(pkg-config --cflags --libs boxretry)'
+    compile += ' "$1" -o "$2" $(pkg-config --cflags --libs boxretry)'
     program = tmp_path / "quickstart"
     environment = {"PATH": "/usr/bin:/bin", "PKG_CONFIG_PATH": str(folder / "lib/pkgconfig")}
     run("sh", "-ec", compile, "sh", ROOT / "bindings/c/quickstart.c", program, env=environment)
-    assert "succeed" in run(program, env={"LD_LIBRARY_PATH": str(folder / "lib")})
+    assert "succeed" in run(*RUNNER, program, env={**os.environ, **qemu, "LD_LIBRARY_PATH": str(folder / "lib")})

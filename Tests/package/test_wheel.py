@@ -11,17 +11,14 @@ from pathlib import Path
 
 import pytest
 from bare_root import BareRoot, make
+from certificates import BUNDLES, put_certificates
 from fault_server import FaultServer
-from paths import PACKAGES, ROOT, VERSION, run
+from paths import ARCHITECTURE, FOR_ARCHITECTURE, MACHINE, NATIVE, PACKAGES, ROOT, VERSION, run, static_curl_version
 
 pytestmark = pytest.mark.long
 
+SUITES = ["bullseye", "bookworm", "trixie"] if ARCHITECTURE == NATIVE else ["bookworm"]
 PYTHON = "/srv/environment/bin/python"
-BUNDLES = {
-    "Debian": "etc/ssl/certs/ca-certificates.crt",
-    "Fedora": "etc/pki/tls/certs/ca-bundle.crt",
-    "Alpine": "etc/ssl/cert.pem",
-}
 FETCH = """
 import sys
 from boxretry import Client, RetryStrategy
@@ -31,14 +28,18 @@ with Client(RetryStrategy(retry_base_interval=0)) as client:
 """
 
 
+# All of glibc, which has had the first three in libc.so.6 since 2.34.
+OF_GLIBC = {"libpthread.so.0", "libdl.so.2", "libc.so.6", "ld-linux-aarch64.so.1"}
+
+
 @pytest.fixture(scope="module")
 def wheel() -> Path:
-    run(ROOT / "scripts/wheel")
+    run(ROOT / "scripts/wheel", *FOR_ARCHITECTURE)
     (wheel,) = PACKAGES.glob("*.whl")
     return wheel
 
 
-@pytest.fixture(scope="module", params=["bookworm", "trixie"])
+@pytest.fixture(scope="module", params=SUITES)
 def root(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BareRoot]:
     """A bare root with the wheel in an empty virtual environment."""
     path = tmp_path_factory.mktemp("wheel") / request.param
@@ -53,7 +54,7 @@ def root(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.T
 
 
 def test_its_name_promises_what_it_needs(wheel: Path) -> None:
-    assert re.fullmatch(rf"boxretry-{VERSION}-py3-none-manylinux_2_\d+_x86_64\.whl", wheel.name)
+    assert re.fullmatch(rf"boxretry-{VERSION}-py3-none-manylinux_2_\d+_{MACHINE}\.whl", wheel.name)
     assert f'"{wheel.stem.split("-none-")[1]}"' in run("auditwheel", "show", wheel).replace("\n", " ")
 
 
@@ -62,7 +63,7 @@ def test_its_library_needs_glibc_alone_and_exports_the_library_alone(wheel: Path
     with zipfile.ZipFile(wheel) as opened:
         library = opened.extract("boxretry/libboxretry.so.0", tmp_path)
     dynamic = run("readelf", "--dynamic", "--wide", library)
-    assert re.findall(r"NEEDED.*\[(.*)\]", dynamic) == ["libc.so.6"]
+    assert set(re.findall(r"NEEDED.*\[(.*)\]", dynamic)) <= OF_GLIBC
     names = run("nm", "--dynamic", "--defined-only", "--format=just-symbols", library).split()
     assert names
     assert [name for name in names if not name.startswith("boxretry_")] == []
@@ -83,22 +84,26 @@ def test_it_fetches_through_a_failure(root: BareRoot, server: FaultServer) -> No
 def test_it_finds_the_certificates_where_the_distribution_has_them(
     root: BareRoot, server: FaultServer, distribution: str
 ) -> None:
-    for bundle in BUNDLES.values():
-        (root.path / bundle).unlink(missing_ok=True)
+    put_certificates(root, server, None)
     url = server.url("/seq/200", {"body": "hello"}, id=f"{distribution}-{root.path.name}", kind="https")
     with pytest.raises(AssertionError, match="TLSError"):
         root.run(PYTHON, "-c", FETCH, url)
-    (root.path / BUNDLES[distribution]).parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(server.ca, root.path / BUNDLES[distribution])
+    put_certificates(root, server, BUNDLES[distribution])
     assert root.run(PYTHON, "-c", FETCH, url) == "[200] hello\n"
 
 
+def test_it_says_the_version_of_the_libcurl_inside(root: BareRoot) -> None:
+    says = root.run(PYTHON, "-c", "import boxretry; print(boxretry.libcurl_version())").strip()
+    assert says == static_curl_version()
+
+
 def test_uninstalling_it_leaves_no_trace(root: BareRoot, server: FaultServer) -> None:
-    shutil.copy(server.ca, root.path / BUNDLES["Debian"])  # Debian's pip does not start without one.
+    put_certificates(root, server, BUNDLES["Debian"])  # Debian's pip does not start without one.
     root.run(PYTHON, "-m", "pip", "uninstall", "-y", "boxretry")
     assert not root.shell("find /srv/environment -iname '*boxretry*'")
 
 
+@pytest.mark.skipif(ARCHITECTURE != NATIVE, reason="the source archive is the same for all architectures")
 def test_the_source_archive_builds_the_library(wheel: Path, tmp_path: Path) -> None:
     """Given the sdist alone, when a wheel is built from it, then it has the library in it. (This needs Swift.)"""
     with tarfile.open(PACKAGES / f"boxretry-{VERSION}.tar.gz") as opened:
