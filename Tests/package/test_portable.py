@@ -103,6 +103,18 @@ def test_the_environment_names_other_certificates(root: BareRoot, server: FaultS
     assert root.run(TOOL, "fetch", url, CURL_CA_BUNDLE="/srv/ca.pem", SSL_CERT_FILE="/nowhere") == "hello"
 
 
+def test_the_same_certificates_are_for_https_proxies(root: BareRoot, server: FaultServer) -> None:
+    """Given a server that also answers as a proxy does, when it is an https proxy, then its certificate is checked."""
+    put_certificates(root, server, None)
+    name = f"portable-proxy-{root.path.name}"
+    proxy = server.url("/", id=name, kind="https").split("/?")[0]
+    url = server.url("/seq/200", {"body": "hello"}, id=name)
+    with pytest.raises(AssertionError, match="certificate"):
+        root.run(TOOL, "fetch", "--proxy", proxy, url)
+    put_certificates(root, server, BUNDLES["Debian"])
+    assert root.run(TOOL, "fetch", "--proxy", proxy, url) == "hello"
+
+
 def test_a_c_program_is_built_through_pkg_config_and_fetches(root: BareRoot, server: FaultServer) -> None:
     root.shell(
         f"export PKG_CONFIG_PATH={PREFIX}/lib/pkgconfig; cd /srv/c;"
