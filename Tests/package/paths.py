@@ -35,4 +35,4 @@ def run(*command: str | Path, **options: object) -> str:
 def static_curl_version() -> str:
     """The version of the libcurl inside the wheel and the portable archive."""
     versions = (BUILD / "static-curl" / ARCHITECTURE / "versions").read_text()
-    return re.findall(r"^curl ([0-9.]+)", versions, re.MULTILINE)[0]
+    return str(re.findall(r"^curl ([0-9.]+)", versions, re.MULTILINE)[0])

@@ -8,6 +8,7 @@ import gzip
 import io
 import mmap
 import pickle
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -404,7 +405,10 @@ def test_a_stream_has_had_its_retries(our_session: Session, server: Server) -> N
 def test_a_file_is_sent_from_where_it_is(session: Session, server: Server, tmp_path: Path, size: int) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"before" + b"x" * size)
-    for open_file in (lambda: path.open("rb"), lambda: io.BytesIO(path.read_bytes()), lambda: gzipped(path)):
+    kinds: list[Any] = [lambda: path.open("rb"), lambda: io.BytesIO(path.read_bytes())]
+    if sys.version_info < (3, 13):  # From 3.13 on, requests takes the length of the packed file for that of the body.
+        kinds.append(lambda: gzipped(path))
+    for open_file in kinds:
         id = server.new_id()
         with open_file() as file:
             file.read(6)
