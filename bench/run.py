@@ -24,6 +24,7 @@ from python import clients
 from server import nginx_version
 from startup import start
 from timers import timers
+import outage
 from transfers import bulk, idle, sending
 
 BENCHMARKS: dict[str, Callable[[], str]] = {
@@ -40,6 +41,7 @@ BENCHMARKS: dict[str, Callable[[], str]] = {
     "timers": timers.timers,
     "waiting": timers.waiting,
     "idle": idle.idle,
+    "outage": outage.outage,
     "python": clients.python,
 }
 

@@ -472,13 +472,22 @@ typedef struct boxretry_client_options {
      servers run in real time; see the section Clock. The token source has its own clock option. Retained. NULL: the
      system's. */
   const boxretry_clock *clock;
+
+  /* BOXRETRY_SWITCH_…; ON: if an origin answers 429 or 503 with a usable Retry-After, no attempt of this client goes
+     there before that time: first attempts, retries and redirects wait. Then one attempt goes; in each round, once as
+     many are under way as allowed, the first response that is neither 429 nor 503 doubles that number, until there is no
+     limit any more (C3). An attempt that waits has not begun: its timeouts do not run, and it is not counted. Deadlines
+     and cancels apply as always, so set deadline_ms. The strategy's retry_after_jitter and retry_after_cap also apply to
+     how long attempts are held; with BOXRETRY_OVER_CAP_STOP, a response beyond the cap holds none. Default: OFF. */
+  int32_t share_retry_after;
+  int32_t reserved; /* 0 */
 } boxretry_client_options;
 
 #define BOXRETRY_CLIENT_OPTIONS_INIT                                                                                   \
   {                                                                                                                    \
     sizeof(boxretry_client_options), NULL, NULL, 0, NULL, NULL, NULL, BOXRETRY_PROXY_ENVIRONMENT, 0, 0, 0, 0, 0, 0,    \
         NULL, NULL, BOXRETRY_PRESET_BOX, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, \
-        NULL, NULL, 0, 0, 0, 0.0, 0, 0, 0, NULL, NULL, 0, NULL, NULL                                                   \
+        NULL, NULL, 0, 0, 0, 0.0, 0, 0, 0, NULL, NULL, 0, NULL, NULL, 0, 0                                             \
   }
 
 /** Does what BOXRETRY_CLIENT_OPTIONS_INIT does. INVALID_ARGUMENT. Any thread. */
@@ -554,10 +563,13 @@ typedef struct boxretry_client_stats {
   int64_t attempts;      /* attempts started, first ones and retries; requests sent again within one are not counted */
   int64_t retries;       /* attempts after the first of their call, including replays with a new token (R1) */
   int64_t reconnects;    /* requests sent again immediately because their connection was dead (B13) */
+  int64_t gates_closed;  /* times that a response closed the gate of its origin (C3) */
+  int64_t gates_opened;  /* times that such a gate opened, so that nothing is held any longer */
+  int64_t held;          /* attempts that waited for a gate */
 } boxretry_client_stats;
 
 #define BOXRETRY_CLIENT_STATS_INIT                                                                                     \
-  { sizeof(boxretry_client_stats), 0, 0, 0, 0, 0 }
+  { sizeof(boxretry_client_stats), 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** Does what BOXRETRY_CLIENT_STATS_INIT does. INVALID_ARGUMENT. Any thread. */
 boxretry_error boxretry_client_stats_init(boxretry_client_stats *stats, size_t struct_size);
@@ -1595,7 +1607,9 @@ enum {
   BOXRETRY_EVENT_CALL_ENDED = 4,
   BOXRETRY_EVENT_REDIRECTED = 5,       /* the attempt follows a redirect */
   BOXRETRY_EVENT_TOKEN_WAIT_BEGAN = 6, /* the call waits for an access token */
-  BOXRETRY_EVENT_TOKEN_WAIT_ENDED = 7
+  BOXRETRY_EVENT_TOKEN_WAIT_ENDED = 7,
+  BOXRETRY_EVENT_GATE_CLOSED = 8, /* the response holds all attempts to its origin, for `delay` seconds (C3) */
+  BOXRETRY_EVENT_GATE_OPENED = 9  /* the response has shown that attempts need not be held any longer */
 };
 
 /** An event. It never contains a header, a body or a secret. */
@@ -1604,12 +1618,12 @@ struct boxretry_event {
   int32_t kind;             /* BOXRETRY_EVENT_… */
   int32_t attempt_number;   /* from 1; 0: the call ended before its first attempt */
   int32_t exception_number; /* from 1; 0: none */
-  int32_t status;           /* of the attempt or the redirect; 0: none yet */
+  int32_t status;           /* of the attempt, the redirect or, for GATE_…, the response; 0: none yet */
   int32_t cause;            /* BOXRETRY_CAUSE_…; for RECONNECT: how the old connection failed */
   int32_t error;            /* of the call, for CALL_ENDED; see boxretry_response_error() */
   int32_t action;           /* BOXRETRY_ACTION_… */
   int32_t reason;           /* BOXRETRY_REASON_…; -1: no decision yet */
-  double delay;             /* seconds, if there is a retry */
+  double delay;             /* seconds, if there is a retry; for GATE_CLOSED: how long attempts are held */
   int32_t delay_source;     /* BOXRETRY_DELAY_… */
   int32_t reserved;         /* 0 */
   double at_ms;             /* milliseconds since the call began */

@@ -133,6 +133,7 @@ extension boxretry_client_options {
         if ca_path != nil { return "ca_path" }
         if budget != nil { return "budget" }
         if clock != nil { return "clock" }
+        if share_retry_after != 0 { return "share_retry_after" }
         return nil
     }
 }
@@ -405,7 +406,8 @@ public func boxretry_client_get_stats(
             boxretry_client_stats(
                 struct_size: MemoryLayout<boxretry_client_stats>.size, calls_started: stats.calls,
                 calls_ended: stats.ended, attempts: stats.attempts, retries: stats.retries,
-                reconnects: stats.reconnects), to: out, callerSize: size)
+                reconnects: stats.reconnects, gates_closed: stats.gatesClosed, gates_opened: stats.gatesOpened,
+                held: stats.held), to: out, callerSize: size)
     }
 }
 

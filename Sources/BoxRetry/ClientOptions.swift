@@ -28,7 +28,8 @@ extension boxretry_client_options: SizedStruct {
             idempotency_key_header: nil, before_attempt: nil, before_attempt_context: nil, on_transfer: nil,
             on_transfer_context: nil, token_source: nil, replay_codes: nil, replay_code_count: 0,
             allow_insecure_token: 0, budget_capacity: 0, budget_ratio: 0, connect_timeout_ms: 0, reconnect: 0,
-            tls_verify: 0, ca_path: nil, headers: nil, header_count: 0, budget: nil, clock: nil)
+            tls_verify: 0, ca_path: nil, headers: nil, header_count: 0, budget: nil, clock: nil,
+            share_retry_after: 0, reserved: 0)
     }
 
     static var firstSize: Int { 264 }
@@ -38,7 +39,7 @@ extension boxretry_client_stats: SizedStruct {
     static var defaults: boxretry_client_stats {
         boxretry_client_stats(
             struct_size: MemoryLayout<boxretry_client_stats>.size, calls_started: 0, calls_ended: 0, attempts: 0,
-            retries: 0, reconnects: 0)
+            retries: 0, reconnects: 0, gates_closed: 0, gates_opened: 0, held: 0)
     }
 
     static var firstSize: Int { 48 }
@@ -226,6 +227,7 @@ extension EngineSettings {
             try settings.setSecretHeaders(options)
             try settings.setReplayCodes(options)
             try settings.setBudget(options)
+            try settings.setGate(options)
         } catch {
             settings.free()
             throw error
@@ -317,6 +319,11 @@ extension EngineSettings {
         budget = SharedRetryBudget(RetryBudget(capacity: capacity, ratio: ratio))
     }
 
+    private mutating func setGate(_ options: boxretry_client_options) throws(Failure) {
+        sharesRetryAfter = try isOn(options.share_retry_after, "options", "share_retry_after", byDefault: false)
+        guard options.reserved == 0 else { throw .invalidArgument("options", "reserved", "must be 0") }
+    }
+
     /// An array of names in a caller's options, and what to say of it.
     private struct NameList {
         let field: StaticString
@@ -366,7 +373,7 @@ extension EngineEvent {
             struct_size: MemoryLayout<boxretry_event>.size, kind: kind.rawValue, attempt_number: attemptNumber,
             exception_number: record?.exceptionNumber ?? 0, status: status,
             cause: cause.rawValue, error: ending?.cError ?? 0, action: decision?.action ?? 0,
-            reason: decision?.reason ?? -1, delay: decision?.delay ?? 0, delay_source: decision?.delay_source ?? 0,
+            reason: decision?.reason ?? -1, delay: decision?.delay ?? delay, delay_source: decision?.delay_source ?? 0,
             reserved: 0, at_ms: Double(at) / 1e6, method: call.currentMethod,
             url: call.currentURL, user_pointer: call.userPointer)
     }

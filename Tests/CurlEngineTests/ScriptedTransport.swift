@@ -193,12 +193,13 @@ final class Scene {
     /// `replayCodes`: as of a client's options (R1).
     init(
         _ scripts: [Script], replayCodes: [String] = [], budget: SharedRetryBudget? = nil, maxTransfers: Int? = nil,
-        onEvent: ((EngineEvent) -> Void)? = nil
+        sharesRetryAfter: Bool = false, onEvent: ((EngineEvent) -> Void)? = nil
     ) throws {
         transport = ScriptedTransport(scripts, clock: clock)
         var settings = EngineSettings()
         settings.onEvent = onEvent
         settings.budget = budget
+        settings.sharesRetryAfter = sharesRetryAfter
         if let maxTransfers { settings.maxTransfers = maxTransfers }
         for code in replayCodes {
             if let copy = code.withCString({ shim_copy_string($0) }) { settings.replayCodes.append(copy) }
@@ -243,8 +244,13 @@ final class Scene {
         }
         let request = method.withCString { method in
             url.withCString { url in
-                RequestCopy.make(
-                    method: method, url: url, place: shim_url(), headers: headers,
+                var checked = shim_url()
+                var problem: UnsafePointer<CChar>?
+                _ = shim_url_check(url, &checked, &problem)
+                let place = shim_url(
+                    origin: checked.origin, needs_lookup: false, has_tls: false, is_local: false)
+                return RequestCopy.make(
+                    method: method, url: url, place: place, headers: headers,
                     body: requestBody, isUnsafe: RequestSafety.byMethod.isUnsafe(method: method))
             }
         }

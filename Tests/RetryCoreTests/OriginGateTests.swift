@@ -92,7 +92,7 @@ import Testing
     @Test("C3: of several moments the latest counts") func latest() {
         var gate = closedGate()
         #expect(gate.answered(.comeBack(after: 0.2), .withoutGate, now: at(0.1)) == .none)
-        #expect(gate.answered(.comeBack(after: 3), .withoutGate, now: at(0.5)) == .closed(until: 3_500_000_000))
+        #expect(gate.answered(.comeBack(after: 3), .withoutGate, now: at(0.5)) == .extended(until: 3_500_000_000))
         #expect(gate.timeHasCome(now: at(1)) == .none)
         #expect(gate.timeHasCome(now: at(3.5)) == .admit(1))
     }
@@ -140,16 +140,43 @@ import Testing
         }
     }
 
+    @Test("C3: a round in which fewer are in flight than may be widens nothing; once it is full, its answers do")
+    func notFull() {
+        var gate = openedGate()
+        _ = gate.answered(.other, passes(&gate, asking: 1)[0], now: at(1.1))
+        for _ in 0..<10 {
+            #expect(gate.answered(.other, passes(&gate, asking: 1)[0], now: at(1.2)) == .admit(1))
+        }
+        #expect(gate.places == 2)
+        let both = passes(&gate, asking: 3)
+        #expect(both.count == 2 && gate.places == 0)
+        #expect(gate.answered(.other, both[0], now: at(1.3)) == .admit(3))
+    }
+
+    @Test("C3: what was let through and is answered well after the gate has closed counts for the next opening")
+    func late() {
+        var gate = openedGate(unlimited: 1_000)
+        for _ in 0..<3 { _ = gate.answered(.other, passes(&gate, asking: 100)[0], now: at(1.1)) }
+        let inFlight = passes(&gate, asking: 100)
+        _ = gate.answered(.comeBack(after: 1), inFlight[0], now: at(1.2))
+        for pass in inFlight.dropFirst() { #expect(gate.answered(.other, pass, now: at(1.3)) == .none) }
+        _ = gate.timeHasCome(now: at(2.2))
+        var begun = 0
+        while gate.places > 0, begun < 3 + inFlight.count - 1 {
+            for pass in passes(&gate, asking: 1) {
+                begun += 1
+                _ = gate.answered(.other, pass, now: at(2.3))
+            }
+        }
+        #expect(gate.places == 1 && passes(&gate, asking: 5).count == 1, "the quota is used up")
+    }
+
     @Test("C3: the longest Retry-After and the largest limit neither trap nor wrap") func extremes() {
         var gate = openedGate(unlimited: .max)
-        var pass = passes(&gate, asking: 1)
-        for step in 1...29 {
-            #expect(gate.answered(.other, pass.removeLast(), now: at(1)) == .admit(1 << step))
-            pass += passes(&gate, asking: 1)
+        for step in 1...12 {
+            let pass = passes(&gate, asking: 1 << step)
+            #expect(gate.answered(.other, pass[0], now: at(1)) == .admit(1 << (step - 1) + 1))
         }
-        #expect(gate.answered(.other, pass.removeLast(), now: at(1)) == .admit(1 << 30))
-        pass += passes(&gate, asking: 1)
-        #expect(gate.answered(.other, pass.removeLast(), now: at(1)) == .opened)
         let far = gate.answered(.comeBack(after: Delay.maximum), .withoutGate, now: Instant.distantFuture)
         #expect(far == .closed(until: Instant.distantFuture.nanoseconds))
         for unlimited in [Int32.min, -1, 0, 1, 2] {
@@ -232,7 +259,7 @@ private struct RateLimitedServer {
     private mutating func run(_ action: OriginGate.Action) {
         switch action {
         case .none, .admit: break
-        case .closed(let until): alarm = until
+        case .closed(let until), .extended(let until): alarm = until
         case .opened: gate = nil
         }
     }

@@ -195,6 +195,8 @@ NUMBERS = {
         "0 or more; 0 or BOXRETRY_NO_TIMEOUT: only `timeouts` applies", 0
     ),
     "boxretry_client_options.reconnect": _one_of("BOXRETRY_SWITCH_"),
+    "boxretry_client_options.share_retry_after": _one_of("BOXRETRY_SWITCH_"),
+    "boxretry_client_options.reserved": Rule("0", 0, 0),
     "boxretry_client_close.timeout_ms": Rule("WAIT_TIMEOUT", 0),
     "boxretry_call_wait.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
     "boxretry_response_header_at.index": Rule("the header line at `index`, from 0", *NONE),
@@ -476,6 +478,7 @@ UNREAD = {
         *("preset", "max_transfers_per_host", "max_lookups", "client_certificate", "client_key", "client_key_password"),
         *("unix_socket", "secret_headers", "secret_header_count", "on_transfer", "on_transfer_context"),
         *("replay_codes", "replay_code_count", "budget_capacity", "budget_ratio", "tls_verify", "budget", "clock"),
+        "share_retry_after",
     },
 }
 """The fields that a function does not look at, or that must be at their defaults there."""

@@ -54,6 +54,15 @@ wrong:3: expected -, got error invalid_argument
 1 passed, 2 failed
 END
 
+printf '1\t1\t0\t1\t1.5\t1.9\n1\t0.8\t0\t1\t1.5\t2\n8\t0.5\t9\t8\t9\t9\nsoon\t0\t0\t1\t1\t1\n1\t2\t0\t1\t2\t3\n' >wrong
+expect "a wrong jitter: too long, too narrow, not a Retry-After, not a jitter" 1 retry_after_jitter wrong <<'END'
+wrong:1: expected 1 1.5 1.9, got 1.000344418410722 1.5030914858565716 1.9994743608873082
+wrong:2: expected 1 1.5 2, got 1.0002755347285774 1.4024731886852573 1.7995794887098464
+wrong:4: expected 1 1 1, got 1.0006888368214437 2.0061829717131432 2.9989487217746165
+wrong:5: expected 1, got error invalid_argument
+1 passed, 4 failed
+END
+
 printf '2\t1\t2\t8\t0.2\t0.5\t1.9\n0\t1\t2\t8\t0.2\t0.5\t1\n' >wrong
 expect "a wrong token delay" 1 token_delays wrong <<'END'
 wrong:1: expected 1.9, got 2

@@ -16,7 +16,7 @@
 
 enum { PATIENCE = 20 /* seconds for one round */ };
 
-char hello[64], silent[64], busy[64], rejected[64];
+char hello[64], silent[64], busy[64], later[64], rejected[64];
 boxretry_client *client;
 boxretry_call *calls[CALLS];
 atomic_long clients_made, clients_gone;
@@ -45,8 +45,9 @@ static void gone(void *count) {
   atomic_fetch_add((atomic_long *)count, 1);
 }
 
-/* A client whose strategy is this callback, and whose end is counted. */
-boxretry_client *new_client(void (*should_retry)(void *, const boxretry_outcome *, int32_t, int32_t *)) {
+typedef void should_retry_callback(void *, const boxretry_outcome *, int32_t, int32_t *);
+
+static boxretry_client *make_client(should_retry_callback *should_retry, int32_t shares_retry_after) {
   static const char *const expired = "token_expired"; /* as `rejected` says */
   boxretry_strategy_callbacks callbacks = BOXRETRY_STRATEGY_CALLBACKS_INIT;
   boxretry_client_options options = BOXRETRY_CLIENT_OPTIONS_INIT;
@@ -58,12 +59,21 @@ boxretry_client *new_client(void (*should_retry)(void *, const boxretry_outcome 
   ok(boxretry_strategy_new_custom(&callbacks, &strategy));
   options.strategy = strategy;
   options.proxy_mode = BOXRETRY_PROXY_NONE;
+  options.share_retry_after = shares_retry_after;
   options.replay_codes = &expired;
   options.replay_code_count = 1;
   ok(boxretry_client_new(&options, &made));
   boxretry_strategy_free(strategy);
   atomic_fetch_add(&clients_made, 1);
   return made;
+}
+
+boxretry_client *new_client(should_retry_callback *should_retry) {
+  return make_client(should_retry, BOXRETRY_SWITCH_DEFAULT);
+}
+
+boxretry_client *new_sharing_client(should_retry_callback *should_retry) {
+  return make_client(should_retry, BOXRETRY_SWITCH_ON);
 }
 
 void free_client(void) {
@@ -150,6 +160,10 @@ static const scenario scenarios[] = {
     {"clock_against_waits", clock_against_waits, true},
     {"clock_by_itself", clock_by_itself, true},
     {"clock_freed_under_calls", clock_freed_under_calls, true},
+    {"gate_against_cancel", gate_against_cancel, true},
+    {"gate_opens", gate_opens, true},
+    {"gate_opens_under_cancels", gate_opens_under_cancels, true},
+    {"free_client_under_gate", free_client_under_gate, true},
 };
 
 static void out_of_patience(int signal) {
@@ -164,6 +178,7 @@ static void run(const scenario *it, long rounds) {
   snprintf(silent, sizeof silent, "http://127.0.0.1:%d/silent", port);
   snprintf(rejected, sizeof rejected, "http://127.0.0.1:%d/rejected", port);
   snprintf(busy, sizeof busy, "http://127.0.0.1:%d/busy", port);
+  snprintf(later, sizeof later, "http://127.0.0.1:%d/later", port);
   crew_start();
   if (!it->makes_clients) client = new_client(stop);
   for (long i = 0; i < rounds; i++) {

@@ -40,6 +40,7 @@ static unsigned flaky_requests, cut_requests;
   "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xcb\x48\xcd"                                                               \
   "\xc9\xc9\xe7\x02\x00\x20\x30\x3a\x36\x06\x00\x00\x00" /* "hello\n", by gzip */
 #define CUT "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 12\r\n\r\nhello\n"
+#define LATER "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1000\r\nContent-Length: 0\r\n\r\n"
 #define BUSY "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Length: 5\r\n\r\nbusy\n"
 
 static void fail(const char *what) {
@@ -96,6 +97,7 @@ static bool answer(int descriptor, const connection *peer) {
   if (asks_for(peer, "/rejected")) response = REJECTED;
   if (asks_for(peer, "/moved")) response = MOVED;
   if (asks_for(peer, "/other") && strncmp(peer->text, "POST ", 5) == 0) response = SEE_OTHER;
+  if (asks_for(peer, "/later")) response = LATER;
   const bool is_cut = asks_for(peer, "/cut") && cut_requests++ % 2 == 0;
   if (is_cut) response = CUT;
   if (asks_for(peer, "/busy") || (asks_for(peer, "/flaky") && flaky_requests++ % 2 == 0)) response = BUSY;

@@ -9,6 +9,7 @@ enum { SERVER_LARGE = 300000 };
  *
  *     /silent    never
  *     /busy      503, with Retry-After: 0
+ *     /later     503, with Retry-After: 1000
  *     /flaky     503 and 200 in turn, over all connections
  *     /missing   404
  *     /rejected  401, with the code token_expired

@@ -45,6 +45,8 @@ static void make_client(client_model *it) {
   options.proxy_mode = BOXRETRY_PROXY_NONE;
   options.max_transfers = pick(2) ? 2 : 0;
   options.max_transfers_per_host = pick(3) == 0 ? 1 : 0;
+  /* The server's Retry-After is 0: the gate closes, and opens one by one. */
+  options.share_retry_after = it == &clients[1] ? BOXRETRY_SWITCH_ON : BOXRETRY_SWITCH_DEFAULT;
   options.token_source = pick(3) == 0 ? some_token_source() : NULL;
   if (pick(2)) options.preset = BOXRETRY_PRESET_JANUARY;
   *it = (client_model){.has_tokens = options.token_source != NULL};

@@ -42,6 +42,17 @@ def c_runner(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.fixture(scope="session")
+def gate_runner(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The command that runs the gate of `boxretry simulate`."""
+    tool = REPOSITORY / "bindings" / "c" / "tool"
+    program = tmp_path_factory.mktemp("gate") / "gate_runner"
+    sources = [str(HERE / "gate_runner.c"), str(tool / "simulate_gates.c"), str(tool / "simulate_random.c")]
+    compiler = [os.environ.get("CC", "cc"), "-std=c11", "-O1", *WARNINGS, f"-I{tool}"]
+    subprocess.run([*compiler, *sources, "-o", str(program), "-lm"], check=True)
+    return [str(program)]
+
+
+@pytest.fixture(scope="session")
 def python_runner() -> list[str]:
     """The command that runs the Python runner, over the package of this repository and the installed library."""
     places = [str(REPOSITORY / "bindings" / "python" / "src"), os.environ.get("PYTHONPATH", "")]

@@ -14,7 +14,7 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: conformance decisions|retry_after|backoff|token_delays FILE...\n"
+    "usage: conformance decisions|retry_after|retry_after_jitter|backoff|token_delays FILE...\n"
     "\n"
     "Feeds the cases in each FILE to libboxretry, and compares what comes with what they expect.\n"
     "\n"
@@ -24,6 +24,11 @@ static const char usage[] =
     "                  action: stop, success, retry:bN (after 2^N seconds), retry:raS (after S seconds, from\n"
     "                  Retry-After), refresh:bN, refresh:raS\n"
     "  retry_after   value (\\t: a tab), seconds or - (not usable); the last tab of the line is between them\n"
+    "  retry_after_jitter\n"
+    "                value, retry_after_jitter, retry_after_cap, and the least, the middle and the longest delay, in\n"
+    "                  seconds. 1000 delays are drawn, with the seeds from 1 on: none may be outside, and their "
+    "least,\n"
+    "                  median and longest may lie within by a tenth of the range\n"
     "  backoff       attempt_number, retry_base_interval, retry_randomization_factor, unit_random, seconds\n"
     "  token_delays  failed_attempt, initial_delay, multiplier, maximum_delay, jitter_ratio, unit_random, seconds\n"
     "Numbers are decimal. Seconds may differ by 1e-12 of their value, the 2^N of the backoff not at all.\n"
@@ -279,6 +284,62 @@ static verdict check_token_delays(const char *where, char *line) {
   return compare_seconds(where, fields[6], error, seconds);
 }
 
+static int compare_numbers(const void *a, const void *b) {
+  const double left = *(const double *)a, right = *(const double *)b;
+  return (left > right) - (left < right);
+}
+
+enum { DRAWN = 1000 };
+
+/* Draws the waits that follow a Retry-After. */
+static boxretry_error draw_delays(const boxretry_retry_options *options, const char *value, double delays[DRAWN]) {
+  boxretry_strategy *strategy = NULL;
+  const boxretry_header header = {"Retry-After", value};
+  boxretry_error error = boxretry_strategy_new(options, &strategy);
+  for (int i = 0; i < DRAWN && error == BOXRETRY_OK; i++) {
+    boxretry_loop_options loop_options = BOXRETRY_LOOP_OPTIONS_INIT;
+    boxretry_outcome outcome = BOXRETRY_OUTCOME_INIT;
+    boxretry_decision decision = BOXRETRY_DECISION_INIT;
+    boxretry_retry_loop *loop = NULL;
+    loop_options.seed = (uint64_t)i + 1;
+    outcome.status = 503;
+    outcome.headers = &header;
+    outcome.header_count = 1;
+    error = boxretry_retry_loop_new(strategy, &loop_options, &loop);
+    if (error == BOXRETRY_OK) error = boxretry_retry_loop_next(loop, &outcome, &decision);
+    delays[i] = decision.delay;
+    boxretry_retry_loop_free(loop);
+  }
+  boxretry_strategy_free(strategy);
+  qsort(delays, DRAWN, sizeof delays[0], compare_numbers);
+  return error;
+}
+
+static verdict check_retry_after_jitter(const char *where, char *line) {
+  char *fields[6];
+  double expected[3], delays[DRAWN] = {0};
+  boxretry_retry_options options = BOXRETRY_RETRY_OPTIONS_INIT;
+  if (!split(line, fields, 6) || !parse_number(fields[1], &options.retry_after_jitter) ||
+      !parse_number(fields[2], &options.retry_after_cap))
+    return MALFORMED;
+  for (int i = 0; i < 3; i++)
+    if (!parse_number(fields[3 + i], &expected[i])) return MALFORMED;
+  const boxretry_error error = draw_delays(&options, fields[0], delays);
+  if (error != BOXRETRY_OK) return compare_seconds(where, fields[3], error, 0.0);
+
+  const double got[] = {delays[0], delays[DRAWN / 2], delays[DRAWN - 1]};
+  const double room = (expected[2] - expected[0]) / 10, exactness = 1e-12 * expected[2];
+  bool is_right = got[0] >= expected[0] - exactness && got[2] <= expected[2] + exactness;
+  for (int i = 0; i < 3; i++) {
+    const double difference = got[i] - expected[i];
+    if (difference > room + exactness || -difference > room + exactness) is_right = false;
+  }
+  if (is_right) return PASSED;
+  printf("%s: expected %s %s %s, got %.17g %.17g %.17g\n", where, fields[3], fields[4], fields[5], got[0], got[1],
+         got[2]);
+  return DIFFERS;
+}
+
 typedef verdict check_line(const char *where, char *line);
 
 static const struct {
@@ -287,6 +348,7 @@ static const struct {
 } modes[] = {
     {"decisions", check_decisions},
     {"retry_after", check_retry_after},
+    {"retry_after_jitter", check_retry_after_jitter},
     {"backoff", check_backoff},
     {"token_delays", check_token_delays},
 };

@@ -29,6 +29,8 @@ public final class Call: TimerEntry {
     var isQueued = false
     /// It stands, or is under way, among those of its host.
     var isCountedByHost = false
+    /// What a gate has let the attempt under way through with, until the gate has it back (C3); nil: none.
+    var gatePass: GatePass?
     /// The next attempt is to use a new connection.
     var isFresh = false
     /// The attempt under way, or the last one.

@@ -3,7 +3,7 @@ struct CallLine {
     private var calls: [Call?] = []
     /// Where the first call stands; those before it have left.
     private var first = 0
-    private var count = 0
+    private(set) var count = 0
     /// How many places were there before those that there are.
     private var forgotten = 0
 

@@ -12,11 +12,14 @@ public struct EngineEvent {
     public var record: AttemptRecord?
     /// How the call ended, where it has.
     public var ending: CallMachine.Ending?
+    /// The status of the answer that closes or opens a gate, and for how many seconds that closes it; 0: neither.
+    var gateStatus: Int32 = 0
+    public var delay = 0.0
 
-    /// The status of the attempt, or of the redirect; 0: there is none (yet).
+    /// The status of the attempt, the redirect, or the answer that is about a gate; 0: there is none (yet).
     public var status: Int32 {
         if kind == .redirected { return call.redirects.last?.status ?? 0 }
-        return record?.status ?? 0
+        return record?.status ?? gateStatus
     }
 
     /// Why the attempt has no response, or why the request is sent again on a new connection.
@@ -34,5 +37,7 @@ public struct EngineEvent {
         case redirected = 5
         case tokenWaitBegan = 6
         case tokenWaitEnded = 7
+        case gateClosed = 8
+        case gateOpened = 9
     }
 }

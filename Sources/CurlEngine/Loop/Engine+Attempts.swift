@@ -23,7 +23,12 @@ extension Engine {
     }
 
     private func begin(_ call: Call) {
-        if call.attempt.begin(at: now, boottime: boottime) { locked { stats.attempts += 1 } }
+        if call.attempt.begin(at: now, boottime: boottime) {
+            locked {
+                stats.attempts += 1
+                if !call.records.isEmpty { stats.retries += 1 }
+            }
+        }
         switch call.headerLines() {
         case .unchanged: begin(call, nil, withToken: true)
         case .changed(let lines, let withToken): begin(call, lines, withToken: withToken)
@@ -38,7 +43,7 @@ extension Engine {
 
     private func giveUpTurn(_ call: Call) {
         starting.opened(call.target)
-        starting.ended(call.target, isCounted: call.isCountedByHost)
+        starting.ended(call.target, isCounted: call.isCountedByHost, pass: call.takeGatePass())
         hasMoreToDo = true
     }
 
@@ -277,7 +282,8 @@ extension Engine {
         guard !transfer.isDetached else { return }
         transfer.isDetached = true
         transfer.open()
-        starting.ended(transfer.target, isCounted: transfer.call.isCountedByHost)
+        starting.ended(
+            transfer.target, isCounted: transfer.call.isCountedByHost, pass: transfer.call.takeGatePass())
         hasMoreToDo = true
         transport?.end(transfer)
     }

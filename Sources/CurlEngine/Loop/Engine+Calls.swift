@@ -9,7 +9,6 @@ extension Engine {
         case .getToken: getToken(call)
         case .attempt(let fresh):
             call.target = call.request.target
-            if !call.records.isEmpty { locked { stats.retries += 1 } }
             if call.attempt.state == .ended { call.attempt = AttemptMachine(limits: call.settings.limits) }
             enqueue(call, fresh: fresh)
         case .decide: decide(call)
@@ -33,6 +32,7 @@ extension Engine {
         starting.append(
             call, settings, probes: mayShare && spoken.versions(of: call.target.place, call.settings.httpVersion) == nil
         )
+        if settings.sharesRetryAfter, starting.isHeld(call) { locked { stats.held += 1 } }
         arm(call)
     }
 
@@ -69,7 +69,9 @@ extension Engine {
             }
             perform(call.machine.waitOver(), call)
         case .attempting:
-            guard let transfer = call.transfer, !transfer.isDetached else { return arm(call) }
+            guard let transfer = call.transfer, !transfer.isDetached else {
+                return isOutOfTimeInQueue(call) ? timedOutInQueue(call) : arm(call)
+            }
             if call.request.hasBody { transfer.lookAtKernel() }
             let timeout = call.nextTimeout
             guard timeout.left <= 0 else {
@@ -92,6 +94,8 @@ extension Engine {
             if transfer.isConnecting {
                 due = min(due, saturated(call.attempt.exchange.startedAt, call.settings.connectTimeout))
             }
+        } else if call.isQueuedWithinAttempt {
+            due = saturated(now, resourceTimeLeft(call))
         }
         if call.hasDeadline {
             let left = max(call.deadline.nanoseconds - clock.boottime.nanoseconds, 0)
@@ -117,6 +121,7 @@ extension Engine {
     }
 
     private func finish(_ call: Call, _ wanted: CallMachine.Ending) {
+        if !call.attempt.hasBegun, call.isQueued, starting.isHeld(call) { call.attempt.end() }  // C3
         if call.attempt.isOpen { noteUnfinished(call) }
         leaveToken(call)
         let ending = closeBodies(call, wanted)

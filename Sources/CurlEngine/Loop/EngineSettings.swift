@@ -27,6 +27,8 @@ public struct EngineSettings {
     public var maxLookups = 64
     /// Bounds the retries of all calls together, and of others that share it (C1); nil: no budget.
     public var budget: SharedRetryBudget?
+    /// An answer that says when to come back holds all attempts to its origin (C3).
+    public var sharesRetryAfter = false
     /// Runs on the loop, and must not block.
     public var onEvent: ((EngineEvent) -> Void)?
     /// Gets libcurl's handle before each sending. Runs on the loop, and must not block.

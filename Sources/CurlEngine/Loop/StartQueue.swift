@@ -10,6 +10,8 @@ import RetryCore
 /// Of a host that may speak HTTP/2, or not, the first attempt finds out: the others wait until it is connected, but no
 /// longer than a second, so that they can share its connection.
 ///
+/// Attempts to a host that has a gate wait here as long as the gate holds them (C3).
+///
 /// No operation searches the hosts: a table finds one by its origin, and those from which an attempt may begin stand in
 /// a queue.
 struct StartQueue {
@@ -19,7 +21,7 @@ struct StartQueue {
     /// Attempts that no limit for one host holds up.
     private var ready = CallLine()
     /// The others, by host.
-    private var hosts = HostTable()
+    var hosts = HostTable()
     /// Hosts from which an attempt may begin: those that need no look-up, and those that do.
     private var eligible = HostQueue()
     private var eligibleForLookup = HostQueue()
@@ -28,6 +30,8 @@ struct StartQueue {
     /// Of all lines.
     private var waiting = 0
     private var running = 0
+    /// Hosts that have a gate.
+    var gates = 0
     private var lookups = 0
     private var maximumForOneHost = Int.max
     /// When attempts that wait for another one's connection need not wait any longer; nil: there are none.
@@ -37,7 +41,8 @@ struct StartQueue {
     mutating func append(_ call: Call, _ settings: EngineSettings, probes: Bool) {
         waiting += 1
         maximumForOneHost = settings.maxTransfersForOneHost
-        call.isCountedByHost = probes || call.target.place.needs_lookup || maximumForOneHost != .max
+        call.isCountedByHost =
+            probes || call.target.place.needs_lookup || maximumForOneHost != .max || settings.sharesRetryAfter
         guard call.isCountedByHost else { return ready.append(call) }
         let index = hosts.index(for: call.target.place)
         if probes, hosts[index].running == 0, hosts[index].line.isEmpty { hosts[index].isUnknown = true }
@@ -73,6 +78,7 @@ struct StartQueue {
             hosts[index].isUnknown = false
             hosts[index].probedUntil = now + Self.longestProbe
         }
+        call.gatePass = hosts[index].gate?.pass(now: now)
         hosts[index].running += 1
         waiting -= 1
         running += 1
@@ -96,9 +102,11 @@ struct StartQueue {
         requeue(index)
     }
 
-    mutating func ended(_ target: Target, isCounted: Bool) {
+    /// `pass`: it goes back to the gate; nil: the attempt has none, or the gate has it already.
+    mutating func ended(_ target: Target, isCounted: Bool, pass: GatePass? = nil) {
         running -= 1
         guard isCounted, let index = hosts.knownIndex(for: target.place) else { return }
+        if let pass { _ = pass.gate.value.gaveUp(pass.pass) }
         hosts[index].running -= 1
         hosts[index].probedUntil = 0
         requeue(index)
@@ -119,8 +127,8 @@ struct StartQueue {
         forgetIfUnused(index)
     }
 
-    private mutating func forgetIfUnused(_ index: Int) {
-        guard hosts[index].running == 0, hosts[index].line.isEmpty else { return }
+    mutating func forgetIfUnused(_ index: Int) {
+        guard hosts[index].isIdle, hosts[index].gate == nil else { return }
         dequeue(index)
         hosts.remove(index)
     }
@@ -135,7 +143,7 @@ struct StartQueue {
     }
 
     /// Something has changed for a host: it stands where it belongs, and keeps its place there if it stands there already.
-    private mutating func requeue(_ index: Int) {
+    mutating func requeue(_ index: Int) {
         let wanted = standing(of: index)
         guard hosts[index].standing != wanted else { return }
         dequeue(index)
@@ -160,7 +168,9 @@ struct StartQueue {
 
     private func standing(of index: Int) -> WaitingHost.Standing {
         guard hosts[index].probedUntil == 0 else { return .probed }
-        guard !hosts[index].line.isEmpty, hosts[index].running < maximumForOneHost else { return .nowhere }
+        guard !hosts[index].line.isEmpty, hosts[index].running < maximumForOneHost,
+            hosts[index].gate?.value.places != 0
+        else { return .nowhere }
         guard hosts[index].place.needs_lookup else { return .eligible }
         return hosts[index].lookups < Self.maximumLookupsForOneHost ? .eligibleForLookup : .nowhere
     }

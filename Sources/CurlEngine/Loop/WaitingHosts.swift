@@ -10,6 +10,8 @@ struct WaitingHost {
     var isUnknown = false
     /// Until then, the others wait for an attempt that finds out; 0: they do not.
     var probedUntil: Int64 = 0
+    /// Holds its attempts (C3); nil: nothing does.
+    var gate: HostGate?
     /// Which queue of the StartQueue it stands in, and between which hosts; -1: none.
     var standing = Standing.nowhere
     fileprivate var before = -1
@@ -21,6 +23,9 @@ struct WaitingHost {
         case eligibleForLookup
         case probed
     }
+
+    /// No attempt to it waits or is under way.
+    var isIdle: Bool { running == 0 && line.isEmpty }
 
     init(_ place: shim_url) {
         self.place = place

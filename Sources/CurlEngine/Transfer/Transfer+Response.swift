@@ -59,6 +59,7 @@ extension Transfer {
     private func headEnded() -> Bool {
         let start = call.attempt.headEnded()
         if start != .stop {
+            guard call.engine.headCame(call, self) else { return refuse(.outOfMemory) }
             if call.attempt.exchange.isAnsweredEarly { call.engine.arm(call) }
             // Nothing more will be sent, so that nothing is waited for.
             if call.attempt.exchange.status >= 400, call.attempt.exchange.isPaused { call.engine.goOn(with: call) }

@@ -22,6 +22,14 @@ public final class BoxRetryStrategy: RetryStrategy {
         RetryAfter.read(headers, further: delayHeaders, clock: clock)
     }
 
+    /// With the jitter (C2), within the cap; not usable if calls end there instead of waiting (B11).
+    public func readSharedRetryAfter(_ headers: HeaderList, clock: any Clock, unitRandom: Double) -> RetryAfter {
+        let retryAfter = readRetryAfter(headers, clock: clock)
+        guard case .usable = retryAfter else { return retryAfter }
+        let wait = options.wait(retryAfter, attemptNumber: 0, unitRandom: unitRandom)
+        return wait.isOverCap ? .notUsable : .usable(wait.delay, wait.source)
+    }
+
     /// The documented flow, in its order (B3), and then B12.
     @inline(__always)
     public func shouldRetry(_ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32) -> RetryAnswer {

@@ -1,8 +1,9 @@
 /// Holds the attempts to an origin that asked for patience, and then lets them through little by little (C3).
 ///
 /// A gate is made when an origin answers 429, or 503, with a usable Retry-After, and is closed until that moment. Then one
-/// attempt goes through. The first answer of each round that is neither 429 nor 503 doubles how many may be in flight, until
-/// there is no limit any more and the gate can be dropped. Another 429 or 503 with a Retry-After closes it again.
+/// attempt goes through. In each round, once as many are in flight as may be, the first answer that is neither 429 nor 503
+/// doubles that number, until there is no limit any more and the gate can be dropped. Another 429 or 503 with a Retry-After
+/// closes it again.
 ///
 /// With `unlimited` 8:
 ///
@@ -43,6 +44,8 @@ public struct OriginGate {
         case none
         /// Hold everything; call `timeHasCome` at that moment of the monotonic clock, in nanoseconds.
         case closed(until: Int64)
+        /// It was closed before, and stays so for longer: the same.
+        case extended(until: Int64)
         /// So many of the attempts that are held may ask again.
         case admit(Int32)
         /// All may go, and the gate can be dropped.
@@ -81,6 +84,8 @@ public struct OriginGate {
         /// Of this opening.
         var allowed: Int32 = 1
         var inFlight: Int32 = 0
+        /// As many as are allowed have been in flight. An origin that was sent fewer has not shown that it can take more.
+        var isFull = false
         /// Since the gate was last closed.
         var admitted: Int64 = 0
         var answeredWell: Int64 = 0
@@ -88,6 +93,8 @@ public struct OriginGate {
 
     private var state: State
     private var opening: UInt32 = 0
+    /// The first since the gate was last closed.
+    private var firstOpening: UInt32 = 1
     /// How many attempts were answered well before the gate closed again; nil before that, and once more than that have been.
     private var quota: Int64?
     private let unlimited: Int32
@@ -104,16 +111,28 @@ public struct OriginGate {
         return now.advanced(bySeconds: seconds).nanoseconds
     }
 
+    /// How many attempts could begin now.
+    public var places: Int32 {
+        guard case .limited(let limit) = state else { return 0 }
+        return isQuotaUsedUp(limit) ? 1 : max(limit.allowed - limit.inFlight, 0)
+    }
+
+    private func isQuotaUsedUp(_ limit: Limit) -> Bool {
+        guard let quota else { return false }
+        return limit.admitted >= quota && limit.answeredWell > 0
+    }
+
     /// An attempt wants to begin.
     public mutating func asked() -> Admission {
         guard case .limited(var limit) = state else { return .hold }
-        if let quota, limit.admitted >= quota, limit.answeredWell > 0 {
+        if isQuotaUsedUp(limit) {
             beginAnew()
-            (limit.allowed, limit.inFlight) = (1, 0)
-            self.quota = nil
+            (limit.allowed, limit.inFlight, limit.isFull) = (1, 0, false)
+            quota = nil
         }
         guard limit.inFlight < limit.allowed else { return .hold }
         limit.inFlight += 1
+        if limit.inFlight == limit.allowed { limit.isFull = true }
         limit.admitted += 1
         state = .limited(limit)
         return .go(Pass(opening: opening, step: limit.allowed))
@@ -123,6 +142,7 @@ public struct OriginGate {
     public mutating func timeHasCome(now: Instant) -> Action {
         guard case .closed(let until) = state, now.nanoseconds >= until else { return .none }
         beginAnew()
+        firstOpening = opening
         state = .limited(Limit())
         return .admit(1)
     }
@@ -132,14 +152,18 @@ public struct OriginGate {
         switch (answer, state) {
         case (.comeBack(let seconds), _):
             return close(until: now.advanced(bySeconds: seconds).nanoseconds)
-        case (_, .closed):
+        case (.other, .closed):
+            // Late, but part of what the last opening came to.
+            if wasOfLastOpening(pass) { quota = quota.map { $0 + 1 } }
+            return .none
+        case (.overloaded, .closed):
             return .none
         case (.overloaded, .limited):
             return free(pass)
         case (.other, .limited(var limit)):
-            if pass != .withoutGate { limit.answeredWell += 1 }
+            if wasOfLastOpening(pass) { limit.answeredWell += 1 }
             state = .limited(limit)
-            guard pass.opening == opening, pass.step == limit.allowed else { return free(pass) }
+            guard pass.opening == opening, pass.step == limit.allowed, limit.isFull else { return free(pass) }
             return widen(limit)
         }
     }
@@ -152,12 +176,19 @@ public struct OriginGate {
     /// The latest moment that was asked for counts.
     private mutating func close(until moment: Int64) -> Action {
         switch state {
-        case .closed(let until): if until >= moment { return .none }
-        case .limited(let limit): quota = max(limit.answeredWell, 1)
+        case .closed(let until):
+            guard until < moment else { return .none }
+            state = .closed(until: moment)
+            return .extended(until: moment)
+        case .limited(let limit):
+            quota = max(limit.answeredWell, 1)
+            state = .closed(until: moment)
+            return .closed(until: moment)
         }
-        state = .closed(until: moment)
-        return .closed(until: moment)
     }
+
+    /// Let through since the gate was last closed; of a closed one, when it was last open.
+    private func wasOfLastOpening(_ pass: Pass) -> Bool { pass.opening >= firstOpening && pass != .withoutGate }
 
     private mutating func beginAnew() {
         // 0 is what began without a gate.
@@ -175,6 +206,7 @@ public struct OriginGate {
         guard limit.allowed < unlimited / 2 + unlimited % 2 else { return .opened }
         var limit = limit
         limit.allowed *= 2
+        limit.isFull = false
         limit.inFlight = max(limit.inFlight - 1, 0)
         state = .limited(limit)
         return .admit(limit.allowed - limit.inFlight)

@@ -11,6 +11,9 @@ public protocol RetryStrategy: AnyObject {
     /// What the header lines say about when to come back.
     func readRetryAfter(_ headers: HeaderList, clock: any Clock) -> RetryAfter
 
+    /// The same, for as long as calls with this strategy would wait. It holds the other attempts to the origin, too (C3).
+    func readSharedRetryAfter(_ headers: HeaderList, clock: any Clock, unitRandom: Double) -> RetryAfter
+
     func shouldRetry(
         _ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32
     ) throws(StrategyFailure) -> RetryAnswer
@@ -77,6 +80,10 @@ public struct StrategyFailure: Error {
 }
 
 extension RetryStrategy {
+    public func readSharedRetryAfter(_ headers: HeaderList, clock: any Clock, unitRandom: Double) -> RetryAfter {
+        readRetryAfter(headers, clock: clock)
+    }
+
     @inline(__always)
     public func decide(
         _ outcome: Outcome, attemptNumber: Int32, refusal: Reason?, clock: any Clock, random: inout SplitMix64

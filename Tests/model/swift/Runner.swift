@@ -6,6 +6,7 @@ struct Runner {
     private var manualClock: ManualClock?
     private var strategy: (any RetryStrategy)?
     private var loop: RetryLoop?
+    private var gate: GateScript?
     private var isSkipping = false
 
     /// The last answer line of a command; nil if it has none.
@@ -41,6 +42,10 @@ struct Runner {
         case "backoff": return try Self.backoff(command)
         case "parse": return try Self.parse(command)
         case "token_delay": return try Self.tokenDelay(command)
+        case "gate":
+            gate = GateScript()
+            return nil
+        case "time", "fill", "gone", "answer": return gate?.run(command)
         case "json": return readDocument(command)
         case "form": return encodeForForm(command)
         default: fail("unknown command", command.name)

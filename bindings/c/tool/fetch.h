@@ -38,6 +38,7 @@ typedef struct fetch_query {
   bool has_strategy;
   int32_t retry_count;        /* of --retry */
   int32_t max_total_attempts; /* 0: the library's default */
+  int32_t shares_retry_after;
   boxretry_retry_options retries;
   const char *idempotency_key;
   boxretry_timeouts timeouts;

@@ -40,6 +40,7 @@ static boxretry_error make_client(const fetch_query *query, bool shows_table, bo
   if (query->has_strategy) options.strategy = strategy;
   options.preset = query->preset;
   options.max_total_attempts = query->max_total_attempts;
+  options.share_retry_after = query->shares_retry_after ? BOXRETRY_SWITCH_ON : BOXRETRY_SWITCH_DEFAULT;
   options.timeouts = &query->timeouts;
   options.deadline_ms = query->deadline_ms;
   options.connect_timeout_ms = query->connect_timeout_ms;

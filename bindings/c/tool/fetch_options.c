@@ -134,6 +134,10 @@ int fetch_read_options(fetch_query *query, int argc, char **argv) {
       INTEGER("retry", &query->retry_count, "at most N retries in all (default: set by the next two options)"),
       BACKOFF_OPTIONS(&query->retries),
       BEYOND_OPTIONS(&query->retries),
+      FLAG(
+          0, "share-retry-after", &query->shares_retry_after,
+          "with -Z: a 429 or 503 with Retry-After holds the other requests to its server too; then they go one by one, "
+          "and more of them while it answers well"),
       GROUP("timeout", "timeouts"),
       SECONDS('m', "max-time", &query->deadline_ms,
               "maximum time for the call, with all attempts and waits; 0: no limit (default)"),

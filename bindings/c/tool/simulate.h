@@ -60,6 +60,7 @@ typedef struct sim_policy {
   int32_t budget_capacity; /* 0: no budget */
   double budget_ratio;
   int64_t deadline_ms;
+  int32_t shares_retry_after; /* the calls of a budget have a gate */
 } sim_policy;
 
 /** What came of a run, in cells of `cell` seconds; one of them begins with the outage. */

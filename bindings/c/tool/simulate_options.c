@@ -170,7 +170,7 @@ int sim_read_options(sim_query *query, int argc, char **argv) {
       OWN("policy", "POLICY", add_policy, query,
           "NAME, or NAME:OPTION=VALUE,... as below; may be given again (default: all that are ready-made)"),
       INTEGER("clients-per-budget", &world->clients_per_budget,
-              "how many clients share a retry budget, where a policy has one (default 1)"),
+              "how many clients share a retry budget and a gate, where a policy has them (default 1)"),
       INTEGER("seed", &world->seed, "the same seed gives the same run (default 1)"),
       FLAG(0, "json", &query->as_json, "print one line of JSON"),
       TEXT(0, "svg", "FILE", &query->svg_path, "write a picture of the load over time"),

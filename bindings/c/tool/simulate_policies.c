@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const sim_ready_made_names[] = {"none", "fixed", "box", "box-budget", "box-jitter", "all", NULL};
+const char *const sim_ready_made_names[] = {"none",       "fixed",    "box", "box-budget",
+                                            "box-jitter", "box-gate", "all", NULL};
 
 /* A budget of which one client can take 5 retries before a success gives something back. */
 enum { READY_MADE_BUDGET = 10 };
@@ -35,6 +36,7 @@ bool sim_ready_made(const char *name, sim_policy *policy) {
   }
   if (is_one_of(name, "box-budget", "all")) policy->budget_capacity = READY_MADE_BUDGET;
   if (is_one_of(name, "box-jitter", "all")) options->retry_after_jitter = 1;
+  policy->shares_retry_after = is_one_of(name, "box-gate", "all");
   return true;
 }
 
@@ -84,6 +86,7 @@ static int set_policy_option(char *assignment, sim_policy *policy) {
       {"retry-after-jitter", NULL, &options->retry_after_jitter},
       {"budget-capacity", &policy->budget_capacity, NULL},
       {"budget-ratio", NULL, &policy->budget_ratio},
+      {"share-retry-after", &policy->shares_retry_after, NULL},
       {"deadline", NULL, &deadline},
   };
   char quoted_text[QUOTED_SIZE];
@@ -111,6 +114,9 @@ static int set_policy_option(char *assignment, sim_policy *policy) {
 
 /* The library knows the ranges, and says which option is out of it. */
 static int check_policy(const sim_policy *policy) {
+  if (policy->shares_retry_after != 0 && policy->shares_retry_after != 1) {
+    return usage_error(&simulate_command, "--policy %s: share-retry-after: must be 0 or 1", policy->name);
+  }
   boxretry_strategy *strategy = NULL;
   boxretry_budget *budget = NULL;
   boxretry_error error = boxretry_strategy_new(&policy->options, &strategy);

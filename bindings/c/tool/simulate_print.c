@@ -49,6 +49,7 @@ static void print_json_policy(const sim_policy *policy) {
   json_number("retry_after_jitter", options->retry_after_jitter);
   json_integer("budget_capacity", policy->budget_capacity);
   json_number("budget_ratio", policy->budget_ratio);
+  json_bool("share_retry_after", policy->shares_retry_after);
   if (policy->deadline_ms == BOXRETRY_NO_TIMEOUT) {
     json_null("deadline");
   } else {

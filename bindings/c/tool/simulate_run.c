@@ -1,110 +1,20 @@
 /* The clients of a simulation: real strategies, retry loops and budgets, in the virtual time of a manual clock. */
-#include "simulate.h"
+#include "simulate_state.h"
 
-#include "simulate_events.h"
-#include "simulate_random.h"
-#include "simulate_server.h"
-
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
-
-/* A call under way. */
-typedef struct sim_call {
-  boxretry_retry_loop *loop;
-  double began;
-  uint32_t client; /* of a free one: the next free one */
-} sim_call;
-
-static const uint32_t no_call = UINT32_MAX;
-enum { RETRY, THINK }; /* what ends a wait: the attempt of a call, the first attempt of a client's next call */
-
-typedef struct simulation {
-  const sim_world *world;
-  const sim_policy *policy;
-  sim_result *result;
-  sim_server server;
-  double now;
-
-  boxretry_strategy *strategy;
-  boxretry_clock *clock;
-  double clock_time;
-  boxretry_budget **budgets; /* NULL: the policy has none */
-  size_t budget_count;
-  boxretry_header retry_after;
-  char retry_after_text[32];
-
-  sim_call *calls;
-  uint32_t call_count, call_capacity, first_free;
-
-  event_heap waits;                     /* of calls that will be retried, and of clients that think */
-  event_queue served, failed, timeouts; /* answers on their way; each kind comes in the order of its attempts */
-  double next_arrival;                  /* of an open world */
-  sim_random arrivals, seeds;
-} simulation;
-
-/* --- Making and ending --- */
-
-static boxretry_error make_budgets(simulation *sim) {
-  if (sim->policy->budget_capacity == 0) return BOXRETRY_OK;
-  const int32_t shared = sim->world->clients_per_budget;
-  const size_t count = ((size_t)sim->world->clients + (size_t)shared - 1) / (size_t)shared;
-  sim->budgets = calloc(count, sizeof *sim->budgets);
-  if (!sim->budgets) return BOXRETRY_ERROR_OUT_OF_MEMORY;
-  boxretry_error error = BOXRETRY_OK;
-  while (error == BOXRETRY_OK && sim->budget_count < count) {
-    error =
-        boxretry_budget_new(sim->policy->budget_capacity, sim->policy->budget_ratio, &sim->budgets[sim->budget_count]);
-    if (error == BOXRETRY_OK) sim->budget_count++;
-  }
-  return error;
-}
-
-static void set_retry_after(simulation *sim, double seconds) {
-  snprintf(sim->retry_after_text, sizeof sim->retry_after_text, "%.3f", seconds);
-}
-
-static boxretry_error begin(simulation *sim, const sim_world *world, const sim_policy *policy, sim_result *result) {
-  *sim = (simulation){.world = world, .policy = policy, .result = result, .first_free = no_call};
-  sim_server_begin(&sim->server, world);
-  /* All policies meet the same arrivals, and calls have the same jitter as far as they go the same way. */
-  sim_random_begin(&sim->arrivals, (uint64_t)(uint32_t)world->seed);
-  sim_random_begin(&sim->seeds, ~(uint64_t)(uint32_t)world->seed);
-  set_retry_after(sim, world->retry_after);
-  sim->retry_after = (boxretry_header){"Retry-After", sim->retry_after_text};
-  boxretry_error error = sim_measures_begin(result, world);
-  if (error == BOXRETRY_OK) error = boxretry_strategy_new(&policy->options, &sim->strategy);
-  if (error == BOXRETRY_OK) error = boxretry_clock_new_manual(&sim->clock);
-  if (error == BOXRETRY_OK) error = make_budgets(sim);
-  return error;
-}
-
-static void end(simulation *sim) {
-  /* Ended calls have given theirs back. */
-  for (uint32_t i = 0; i < sim->call_count; i++)
-    boxretry_retry_loop_free(sim->calls[i].loop);
-  free(sim->calls);
-  for (size_t i = 0; i < sim->budget_count; i++)
-    boxretry_budget_free(sim->budgets[i]);
-  free(sim->budgets);
-  boxretry_clock_free(sim->clock);
-  boxretry_strategy_free(sim->strategy);
-  event_heap_free(&sim->waits);
-  event_queue_free(&sim->served);
-  event_queue_free(&sim->failed);
-  event_queue_free(&sim->timeouts);
-}
 
 /* --- Calls --- */
 
 static boxretry_error take_call(simulation *sim, uint32_t *number) {
-  if (sim->first_free != no_call) {
+  if (sim->first_free != NO_CALL) {
     *number = sim->first_free;
     sim->first_free = sim->calls[*number].client;
     return BOXRETRY_OK;
   }
   if (sim->call_count == sim->call_capacity) {
     const uint32_t capacity = sim->call_capacity ? sim->call_capacity * 2 : 1024;
-    sim_call *grown = capacity < no_call / 2 ? realloc(sim->calls, capacity * sizeof *grown) : NULL;
+    sim_call *grown = capacity < NO_CALL / 2 ? realloc(sim->calls, capacity * sizeof *grown) : NULL;
     if (!grown) return BOXRETRY_ERROR_OUT_OF_MEMORY;
     sim->calls = grown;
     sim->call_capacity = capacity;
@@ -136,6 +46,15 @@ static boxretry_error send_attempt(simulation *sim, uint32_t number) {
   return ok ? BOXRETRY_OK : BOXRETRY_ERROR_OUT_OF_MEMORY;
 }
 
+/* Sends an attempt, or lets it wait for its gate. */
+static boxretry_error ask_gate(simulation *sim, uint32_t number) {
+  sim_call *call = &sim->calls[number];
+  if (!sim->gates.gates) return send_attempt(sim, number);
+  const size_t gate = sim_group(sim, call->client);
+  if (sim_gate_lets_through(&sim->gates, gate, sim->now, &call->pass)) return send_attempt(sim, number);
+  return sim_gate_hold(&sim->gates, gate, number) ? BOXRETRY_OK : BOXRETRY_ERROR_OUT_OF_MEMORY;
+}
+
 static boxretry_error begin_call(simulation *sim, uint32_t client) {
   uint32_t number;
   boxretry_error error = set_clock(sim);
@@ -145,14 +64,14 @@ static boxretry_error begin_call(simulation *sim, uint32_t client) {
   options.clock = sim->clock;
   options.deadline_ms = sim->policy->deadline_ms;
   options.seed = sim_random_next(&sim->seeds) | 1; /* 0 would be random */
-  if (sim->budgets) options.budget = sim->budgets[client / (uint32_t)sim->world->clients_per_budget];
+  if (sim->budgets) options.budget = sim->budgets[sim_group(sim, client)];
   sim_call *call = &sim->calls[number];
   error = boxretry_retry_loop_new(sim->strategy, &options, &call->loop);
   if (error != BOXRETRY_OK) return error;
   call->began = sim->now;
   call->client = client;
   sim->result->calls++;
-  return send_attempt(sim, number);
+  return ask_gate(sim, number);
 }
 
 static boxretry_error note_time_to_success(simulation *sim, const sim_call *call) {
@@ -198,7 +117,7 @@ static boxretry_error end_call(simulation *sim, uint32_t number, bool has_succee
 static void count_down(simulation *sim) {
   const double arrived = sim->now - sim->world->latency, left = sim_outage_end(sim->world) - arrived;
   const double after_outage = 1; /* for a queue that is full */
-  set_retry_after(sim, left > 0 ? left : after_outage);
+  sim_set_retry_after(sim, left > 0 ? left : after_outage);
 }
 
 static void describe(simulation *sim, uint32_t kind, boxretry_outcome *outcome) {
@@ -226,12 +145,50 @@ static void describe(simulation *sim, uint32_t kind, boxretry_outcome *outcome) 
   }
 }
 
+/* Begins the attempts that a gate holds no longer. A call whose deadline has passed has ended; that is seen here. */
+static boxretry_error let_through(simulation *sim, size_t gate) {
+  const double deadline =
+      sim->policy->deadline_ms == BOXRETRY_NO_TIMEOUT ? HUGE_VAL : (double)sim->policy->deadline_ms / 1000;
+  sim_pass pass;
+  for (uint32_t call; (call = sim_gate_next(&sim->gates, gate, sim->now, &pass)) != no_held_call;) {
+    const bool is_late = sim->now >= sim->calls[call].began + deadline;
+    if (is_late) sim_gate_answered(&sim->gates, gate, GATE_NONE, 0, pass, sim->now);
+    sim->calls[call].pass = pass;
+    const boxretry_error error = is_late ? end_call(sim, call, false) : send_attempt(sim, call);
+    if (error != BOXRETRY_OK) return error;
+  }
+  return BOXRETRY_OK;
+}
+
+/* For how long the policy waits after a Retry-After: with its jitter, up to its cap. */
+static double shared_retry_after(const simulation *sim, size_t gate) {
+  const boxretry_retry_options *options = &sim->policy->options;
+  const double jitter = options->retry_after_jitter * sim_gate_unit_random(&sim->gates, gate);
+  const double seconds = strtod(sim->retry_after_text, NULL) * (1 + jitter), cap = options->retry_after_cap;
+  return cap > 0 && seconds > cap ? cap : seconds;
+}
+
+static boxretry_error tell_gate(simulation *sim, sim_event answer) {
+  if (!sim->gates.gates) return BOXRETRY_OK;
+  static const gate_answer meanings[] = {[FAILURE_503] = GATE_OVERLOADED, [FAILURE_503_RETRY_AFTER] = GATE_COME_BACK,
+                                         [FAILURE_429] = GATE_COME_BACK,  [FAILURE_REFUSED] = GATE_NONE,
+                                         [FAILURE_SILENT] = GATE_NONE,    [ANSWER_OK] = GATE_OTHER};
+  const sim_call *call = &sim->calls[answer.number];
+  const size_t gate = sim_group(sim, call->client);
+  const double alarm =
+      sim_gate_answered(&sim->gates, gate, meanings[answer.kind], shared_retry_after(sim, gate), call->pass, sim->now);
+  if (alarm >= 0 && !event_heap_add(&sim->waits, (sim_event){alarm, (uint32_t)gate, GATE}))
+    return BOXRETRY_ERROR_OUT_OF_MEMORY;
+  return let_through(sim, gate);
+}
+
 /* A client knows how its attempt ended: the library decides. */
 static boxretry_error answered(simulation *sim, sim_event answer) {
   boxretry_outcome outcome = BOXRETRY_OUTCOME_INIT;
   boxretry_decision decision = BOXRETRY_DECISION_INIT;
   describe(sim, answer.kind, &outcome);
   boxretry_error error = set_clock(sim);
+  if (error == BOXRETRY_OK) error = tell_gate(sim, answer);
   if (error == BOXRETRY_OK) error = boxretry_retry_loop_next(sim->calls[answer.number].loop, &outcome, &decision);
   if (error != BOXRETRY_OK) return error;
   if (decision.action == BOXRETRY_ACTION_RETRY) {
@@ -284,13 +241,15 @@ static boxretry_error step(simulation *sim, bool *is_over) {
   if (earliest) return answered(sim, event_queue_take(earliest));
   if (is_arrival) return arrival(sim);
   const sim_event wait = event_heap_take(&sim->waits);
-  return wait.kind == RETRY ? send_attempt(sim, wait.number) : begin_call(sim, wait.number);
+  if (wait.kind != GATE) return wait.kind == RETRY ? ask_gate(sim, wait.number) : begin_call(sim, wait.number);
+  sim_gate_time_has_come(&sim->gates, wait.number, sim->now);
+  return let_through(sim, wait.number);
 }
 
 boxretry_error sim_run(const sim_world *world, const sim_policy *policy, sim_progress *progress, sim_result *result) {
   enum { STEPS_BETWEEN_LOOKS = 65536 };
   simulation sim;
-  boxretry_error error = begin(&sim, world, policy, result);
+  boxretry_error error = sim_state_begin(&sim, world, policy, result);
   if (error == BOXRETRY_OK) error = begin_arrivals(&sim);
   bool is_over = false;
   for (uint64_t steps = 0; error == BOXRETRY_OK && !is_over; steps++) {
@@ -298,6 +257,6 @@ boxretry_error sim_run(const sim_world *world, const sim_policy *policy, sim_pro
     error = step(&sim, &is_over);
   }
   if (error == BOXRETRY_OK) sim_measures_end(result, world);
-  end(&sim);
+  sim_state_end(&sim);
   return error;
 }

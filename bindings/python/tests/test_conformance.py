@@ -62,6 +62,13 @@ FILES = {
         "{file}:5: malformed line\n"
         "1 passed, 4 failed\n",
     ),
+    "retry_after_jitter": (
+        "1\t1\t0\t1\t1.5\t1.9\n8\t0.5\t9\t8\t9\t9\n1\t2\t0\t1\t2\t3\n1\t1\t0\t1\t1.5\n",
+        "{file}:1: expected 1 1.5 1.9, got 1.000344418410722 1.5030914858565716 1.9994743608873082\n"
+        "{file}:3: expected 1, got error invalid_argument\n"
+        "{file}:4: malformed line\n"
+        "1 passed, 3 failed\n",
+    ),
     "token_delays": (
         "1\t1\t2\t8\t0.2\t0.5\t1\n0\t1\t2\t8\t0.2\t0.5\t1\n1\t1\t2\t8\t0.2\t0.1\t0.8\n",
         "{file}:2: expected 1, got error invalid_argument\n"

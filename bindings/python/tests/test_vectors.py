@@ -7,7 +7,7 @@ from paths import VECTORS
 
 from boxretry import conformance
 
-COUNTS = {"decisions": 87, "retry_after": 51, "backoff": 1440, "token_delays": 168}
+COUNTS = {"decisions": 87, "retry_after": 51, "retry_after_jitter": 17, "backoff": 1440, "token_delays": 168}
 
 
 def cases(mode: str) -> list[str]:

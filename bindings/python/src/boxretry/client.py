@@ -44,6 +44,12 @@ class ClientStats:
     attempts: int
     retries: int
     reconnects: int
+    #: Times that an answer closed the gate of its origin (C3).
+    gates_closed: int = 0
+    #: Times that such a gate opened: nothing is held any longer.
+    gates_opened: int = 0
+    #: Attempts that waited for a gate.
+    held: int = 0
 
 
 class Client(HandleOwner):
@@ -108,6 +114,9 @@ class Client(HandleOwner):
         budget_ratio: the part of a retry that each success gives back. None: 0.1.
         budget: instead of these two, a budget that is shared with other clients and retry loops. It may be closed
             before the client.
+        share_retry_after: a 429 or 503 with a usable Retry-After holds all attempts of this client to its origin until
+            that time, first attempts too; then one goes, and as long as the origin answers well, twice as many in each
+            round, until there is no limit any more (C3). A call that is held has no attempt yet; `deadline` bounds it.
         connect_timeout: seconds within which each connection of an attempt must be ready for its request: name look-up,
             TCP, a proxy's CONNECT and TLS together; above 0. Passing it is a network exception with the cause CONNECT
             (W5). None: only the times of `timeout` hold.
@@ -306,7 +315,16 @@ class Client(HandleOwner):
         """What the client has done so far. Raises ForkedError, ClosedError."""
         struct = new(_abi.ClientStats, _abi.boxretry_client_stats_init)
         check(_abi.boxretry_client_get_stats(self._open_handle().pointer, byref(struct)))
-        return ClientStats(struct.calls_started, struct.calls_ended, struct.attempts, struct.retries, struct.reconnects)
+        return ClientStats(
+            struct.calls_started,
+            struct.calls_ended,
+            struct.attempts,
+            struct.retries,
+            struct.reconnects,
+            struct.gates_closed,
+            struct.gates_opened,
+            struct.held,
+        )
 
     def close(self, timeout: Real | None = None) -> None:
         """Cancels all calls, refuses new ones (ClosedError), and waits until every call has had its end.

@@ -27,7 +27,7 @@ from . import (
 )
 
 USAGE = """\
-usage: conformance decisions|retry_after|backoff|token_delays FILE...
+usage: conformance decisions|retry_after|retry_after_jitter|backoff|token_delays FILE...
 
 Feeds the cases in each FILE to libboxretry, and compares what comes with what they expect.
 
@@ -37,6 +37,10 @@ A case is a line. Lines end in LF, fields in tabs; empty lines, and lines that b
                   action: stop, success, retry:bN (after 2^N seconds), retry:raS (after S seconds, from
                   Retry-After), refresh:bN, refresh:raS
   retry_after   value (\\t: a tab), seconds or - (not usable); the last tab of the line is between them
+  retry_after_jitter
+                value, retry_after_jitter, retry_after_cap, and the least, the middle and the longest delay, in
+                  seconds. 1000 delays are drawn, with the seeds from 1 on: none may be outside, and their least,
+                  median and longest may lie within by a tenth of the range
   backoff       attempt_number, retry_base_interval, retry_randomization_factor, unit_random, seconds
   token_delays  failed_attempt, initial_delay, multiplier, maximum_delay, jitter_ratio, unit_random, seconds
 Numbers are decimal. Seconds may differ by 1e-12 of their value, the 2^N of the backoff not at all.
@@ -219,6 +223,32 @@ def check_retry_after(line: str) -> None:
     compare_seconds(expected, answer(lambda: parse_retry_after(value.replace("\\t", "\t"), WALL_CLOCK)))
 
 
+def drawn_delays(value: str, jitter: float, cap: float) -> list[float]:
+    """The waits that follow a Retry-After, from the least to the longest."""
+    strategy = RetryStrategy(retry_after_jitter=jitter, retry_after_cap=cap)
+    delays = []
+    for seed in range(1, 1001):
+        with RetryLoop(strategy, seed=seed) as loop:
+            delays.append(loop.next(Outcome(503, headers=[("Retry-After", value)])).delay)
+    return sorted(delays)
+
+
+def check_retry_after_jitter(line: str) -> None:
+    """Compares the waits that follow a Retry-After, and how they are spread."""
+    value, *texts = fields(line, 6)
+    jitter, cap, *expected = map(number, texts)
+    try:
+        delays = drawn_delays(value, jitter, cap)
+    except BoxRetryError as error:
+        return compare_seconds(texts[2], error)
+    got = [delays[0], delays[len(delays) // 2], delays[-1]]
+    room, exactness = (expected[2] - expected[0]) / 10, 1e-12 * expected[2]
+    is_within = got[0] >= expected[0] - exactness and got[2] <= expected[2] + exactness
+    if not (is_within and all(abs(one - other) <= room + exactness for one, other in zip(got, expected))):
+        raise DiffersError(f"expected {' '.join(texts[2:])}, got {' '.join(f'{seconds:.17g}' for seconds in got)}")
+    return None
+
+
 def check_backoff(line: str) -> None:
     """Compares a backoff."""
     attempt_number, base, factor, unit_random, expected = fields(line, 5)
@@ -244,6 +274,7 @@ def check_token_delays(line: str) -> None:
 MODES = {
     "decisions": check_decisions,
     "retry_after": check_retry_after,
+    "retry_after_jitter": check_retry_after_jitter,
     "backoff": check_backoff,
     "token_delays": check_token_delays,
 }

@@ -203,6 +203,8 @@ class EventKind(_OpenEnum):
     REDIRECTED = 5  #: The request goes on to another URL, within its attempt.
     TOKEN_WAIT_BEGAN = 6  #: There is no access token at hand: the call waits for one.
     TOKEN_WAIT_ENDED = 7
+    GATE_CLOSED = 8  #: The call's answer holds all attempts to its origin, for `delay` seconds (C3).
+    GATE_OPENED = 9  #: The call's answer has shown that they need not be held any longer.
 
 
 class Preset(_OpenEnum):

@@ -100,6 +100,7 @@ class ClientSettings(TypedDict, total=False):
     budget_capacity: SupportsIndex | None
     budget_ratio: Real | None
     budget: RetryBudget | None
+    share_retry_after: bool
     connect_timeout: Real | None
     reconnect: bool | None
     telemetry: Telemetry | None

@@ -449,6 +449,8 @@ class ClientOptions(Structure):
         ("header_count", c_size_t),
         ("budget", c_void_p),
         ("clock", c_void_p),
+        ("share_retry_after", c_int32),
+        ("reserved", c_int32),
     )
 
 
@@ -462,6 +464,9 @@ class ClientStats(Structure):
         ("attempts", c_int64),
         ("retries", c_int64),
         ("reconnects", c_int64),
+        ("gates_closed", c_int64),
+        ("gates_opened", c_int64),
+        ("held", c_int64),
     )
 
 

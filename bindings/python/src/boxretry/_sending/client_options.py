@@ -102,6 +102,7 @@ class ClientOptions:
         budget_capacity: SupportsIndex | None = None,
         budget_ratio: Real | None = None,
         budget: RetryBudget | None = None,
+        share_retry_after: bool = False,
         connect_timeout: Real | None = None,
         reconnect: bool | None = None,
         telemetry: Telemetry | None = None,
@@ -157,6 +158,7 @@ class ClientOptions:
         kept_clock = None if clock is None else clock_handle(clock)
         if kept_clock is not None:
             struct.clock = kept_clock.pointer
+        struct.share_retry_after = bool(share_retry_after)
         lines = HeaderArray()
         if headers is not None:
             struct.header_count = lines.fill(headers, "headers")

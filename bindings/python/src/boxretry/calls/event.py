@@ -23,7 +23,7 @@ class Event:
     attempt_number: int
     #: From 1; 0 if there was none.
     exception_number: int
-    #: Of the attempt, or of the redirect; 0: none yet, or a network exception.
+    #: Of the attempt, the redirect, or the answer that closes or opens a gate; 0: none yet, or a network exception.
     status: int
     #: Of a RECONNECT: what was wrong with the connection.
     cause: Cause
@@ -32,7 +32,7 @@ class Event:
     action: Action
     #: None: nothing has been decided.
     reason: Reason | None
-    #: Seconds, where there is a retry.
+    #: Seconds, where there is a retry; for GATE_CLOSED, for how long attempts are held.
     delay: float
     delay_source: DelaySource
     #: Milliseconds since the call began.

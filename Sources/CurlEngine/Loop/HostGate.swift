@@ -1,0 +1,53 @@
+import CShims
+import RetryCore
+
+/// What an attempt was let through with, and by which gate: a later one of the same host knows nothing of it.
+struct GatePass {
+    let gate: HostGate
+    let pass: OriginGate.Pass
+}
+
+/// The gate of one host (C3), which wakes the loop when something may have to be done for it.
+final class HostGate: TimerEntry {
+    private unowned(unsafe) let engine: Engine
+    /// Its index among the hosts of the StartQueue.
+    let host: Int
+    var value: OriginGate
+    /// Where in the range of the jitter (C2) its moment lies, 0 to 1: the same for all answers of one closing, since the
+    /// latest moment counts.
+    private(set) var unitRandom: Double
+    /// When it last let nobody through, or only as many as it was about to hold.
+    private(set) var limitedAt: Int64
+
+    init(_ engine: Engine, host: Int, _ value: OriginGate, unitRandom: Double, now: Int64) {
+        self.engine = engine
+        self.host = host
+        self.value = value
+        self.unitRandom = unitRandom
+        limitedAt = now
+    }
+
+    /// Lets an attempt through. Nil: it does not.
+    func pass(now: Int64) -> GatePass? {
+        guard case .go(let pass) = value.asked() else { return nil }
+        if value.places == 0 { limitedAt = now }
+        return GatePass(gate: self, pass: pass)
+    }
+
+    /// Its moment may have come. False: it had before.
+    func timeHasCome(now: Int64) -> Bool {
+        guard value.timeHasCome(now: Instant(nanoseconds: now)) != .none else { return false }
+        limitedAt = now
+        unitRandom = Self.drawUnit()
+        return true
+    }
+
+    static func drawUnit() -> Double {
+        var random = SplitMix64(state: shim_next_random_state())
+        return random.nextUnit()
+    }
+
+    override func fire(now: Int64) {
+        engine.fired(self)
+    }
+}
