@@ -113,6 +113,7 @@ extension CallSettings {
         mayReconnect = try isOn(
             options.reconnect, "options", "reconnect", byDefault: mayReconnect)
         if let hook = hook(options.before_attempt, options.before_attempt_context) { beforeAttempt = hook }
+        guard options.reserved == 0 else { throw .invalidArgument("options", "reserved", "must be 0") }
     }
 
     /// The settings of a client's call: the request's own, where it has them.
@@ -227,7 +228,8 @@ extension EngineSettings {
             try settings.setSecretHeaders(options)
             try settings.setReplayCodes(options)
             try settings.setBudget(options)
-            try settings.setGate(options)
+            settings.sharesRetryAfter = try isOn(
+                options.share_retry_after, "options", "share_retry_after", byDefault: false)
         } catch {
             settings.free()
             throw error
@@ -317,11 +319,6 @@ extension EngineSettings {
             throw .invalidArgument("options", "budget", "and budget_capacity are both set")
         }
         budget = SharedRetryBudget(RetryBudget(capacity: capacity, ratio: ratio))
-    }
-
-    private mutating func setGate(_ options: boxretry_client_options) throws(Failure) {
-        sharesRetryAfter = try isOn(options.share_retry_after, "options", "share_retry_after", byDefault: false)
-        guard options.reserved == 0 else { throw .invalidArgument("options", "reserved", "must be 0") }
     }
 
     /// An array of names in a caller's options, and what to say of it.

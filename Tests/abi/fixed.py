@@ -101,6 +101,7 @@ PADDED = {"boxretry_token_retry_policy": 12, "boxretry_loop_options": 12}
 FIRST_SIZES = {
     "boxretry_attempt": 160,
     "boxretry_client_options": 264,
+    "boxretry_client_stats": 48,
     "boxretry_token_endpoint_options": 176,
     "boxretry_token_options": 88,
 }

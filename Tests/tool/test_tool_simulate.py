@@ -153,6 +153,42 @@ def test_c2_a_server_that_says_when_it_is_back_is_met_by_everybody_then_unless_t
     assert all(result["peak_during"] < 1.15 for result in results)
 
 
+def test_c3_in_an_outage_a_client_with_a_gate_sends_one_request_at_a_time() -> None:
+    """C3, C4. Given 100 clients and Retry-After: 5, each sends one request every 5.05 s in the outage."""
+    arguments = ["--clients", "100", "--rate", "2", "--capacity", "1e6", "--outage", "10,60,503-retry-after"]
+    result = policy_of(*arguments, "--retry-after", "5", "--duration", "100", "--policy", "box-gate")
+    assert load_between(result, 16, 70) == pytest.approx(1 / 5.05 / 2, rel=0.1)
+    assert result["worst_time"] <= 60 + 5.1 and result["goodput_after"] > 2
+    assert result["failed"] < 0.05 * result["calls"]  # those that went five times, each time first
+
+
+def test_c3_clients_that_share_a_budget_share_a_gate() -> None:
+    """C3, C4. Given 100 clients behind one gate: as one of them."""
+    arguments = ["--clients", "100", "--rate", "2", "--capacity", "1e6", "--clients-per-budget", "100"]
+    outage = ["--outage", "10,60,503-retry-after", "--retry-after", "5", "--duration", "100", "--policy", "box-gate"]
+    result = policy_of(*arguments, *outage)
+    assert load_between(result, 16, 70) < 0.01
+    assert result["failed"] <= 10
+
+
+def test_c2_the_jitter_of_a_retry_after_spreads_the_gates_too() -> None:
+    """C2, C3. Given a countdown in Retry-After and clients that hold calls: without jitter they meet in one second."""
+    arguments = [*AMPLE, "--outage", "10,60,503-retry-after", "--retry-after", "end", "--duration", "200"]
+    options = "j:share-retry-after=1,retry-after-jitter=1"
+    gated, jittered = json_of("simulate", *arguments, "--policy", "box-gate", "--policy", options)["policies"]
+    assert gated["peak_after"] > 50
+    assert jittered["peak_after"] < gated["peak_after"] / 5
+
+
+def test_c3_a_gate_keeps_to_the_rate_of_a_server_that_limits_it() -> None:
+    """C3, C4. Given one process and a server that serves 40 of 50 requests a second, none fails, few are refused."""
+    arguments = ["--clients", "1", "--rate", "50", "--capacity", "40", "--overflow", "429", "--retry-after", "1"]
+    policies = ["--policy", "box", "--policy", "box-gate"]
+    box, gated = json_of("simulate", *arguments, "--outage", "0,0", "--duration", "60", *policies)["policies"]
+    assert box["failed"] > 0.05 * box["calls"] and box["wasted"] > 1000
+    assert gated["failed"] == 0 and gated["wasted"] < box["wasted"] / 5
+
+
 def test_c4_the_same_seed_gives_the_same_run_and_another_one_does_not() -> None:
     """C4. Runs can be repeated."""
     arguments = ["--clients", "500", "--outage", "10,20,429", "--duration", "40"]
@@ -214,6 +250,7 @@ def test_json_is_as_help_says() -> None:
         "box",
         "box-budget",
         "box-jitter",
+        "box-gate",
         "all",
     ]
     for result in answer["policies"]:
@@ -225,7 +262,7 @@ def test_json_is_as_help_says() -> None:
         assert result["requests"] - result["succeeded"] == result["wasted"]
     for key in RESULT_KEYS:
         assert re.search(rf"\b{key}\b", details), key
-    assert answer["policies"][5]["options"] == {
+    assert answer["policies"][6]["options"] == {
         "max_attempts": 5,
         "max_retries_on_exception": 2,
         "retry_base_interval": 1,
@@ -235,6 +272,7 @@ def test_json_is_as_help_says() -> None:
         "retry_after_jitter": 1,
         "budget_capacity": 10,
         "budget_ratio": 0,
+        "share_retry_after": True,
         "deadline": None,
     }
 
@@ -342,6 +380,7 @@ def test_a_long_run_shows_how_far_it_is_on_a_terminal_alone() -> None:
         (["--policy", "box:budget-capacity=-1"], "--policy box: capacity: must be from 1 to 1000000"),
         (["--policy", "all:budget-ratio=2"], "--policy all: ratio: must be from 0 to 1"),
         (["--policy", "box:retry-after-jitter=2"], "--policy box: options.retry_after_jitter: must be from 0 to 1"),
+        (["--policy", "box:share-retry-after=2"], "--policy box: share-retry-after: must be 0 or 1"),
         (["--policy", "box:deadline=0"], "--policy: deadline: must be from 0.001 to 1e9 seconds"),
         (["--policy", "box", "--policy", "box:max-attempts=2"], "--policy: there are two called 'box'"),
         ([f"--policy=p{n}:max-attempts=1" for n in range(17)], "--policy: at most 16 policies can be compared"),

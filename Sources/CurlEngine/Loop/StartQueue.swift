@@ -143,6 +143,7 @@ struct StartQueue {
     }
 
     /// Something has changed for a host: it stands where it belongs, and keeps its place there if it stands there already.
+    @inline(never)
     mutating func requeue(_ index: Int) {
         let wanted = standing(of: index)
         guard hosts[index].standing != wanted else { return }

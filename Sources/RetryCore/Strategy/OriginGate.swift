@@ -112,6 +112,7 @@ public struct OriginGate {
     }
 
     /// How many attempts could begin now.
+    @inline(never)
     public var places: Int32 {
         guard case .limited(let limit) = state else { return 0 }
         return isQuotaUsedUp(limit) ? 1 : max(limit.allowed - limit.inFlight, 0)
@@ -123,6 +124,7 @@ public struct OriginGate {
     }
 
     /// An attempt wants to begin.
+    @inline(never)
     public mutating func asked() -> Admission {
         guard case .limited(var limit) = state else { return .hold }
         if isQuotaUsedUp(limit) {
@@ -148,6 +150,7 @@ public struct OriginGate {
     }
 
     /// An attempt to the origin was answered, whether the gate let it through or it began earlier.
+    @inline(never)
     public mutating func answered(_ answer: Answer, _ pass: Pass, now: Instant) -> Action {
         switch (answer, state) {
         case (.comeBack(let seconds), _):
