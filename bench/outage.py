@@ -67,7 +67,7 @@ class World:
 WORLDS = (
     World("Down for 10 s: 503", ("box", "box-budget")),
     World("Down for 10 s: 503 with Retry-After: 2", ("box", "box-gate"), retry_after=2),
-    World("20 of 30 requests a second are allowed: 429 with Retry-After: 1", ("box", "box-gate"), capacity=20, queue=20,
+    World("Rate limit, 20 of 30 a second: 429 with Retry-After: 1", ("box", "box-gate"), capacity=20, queue=20,
           overflow=429, outage=(0, 0)),
 )  # fmt: skip
 
@@ -260,8 +260,8 @@ def panel(index: int, comparisons: list[Comparison]) -> list[str]:
                 for place, load in enumerate(curve.values)
             )
             parts.append(f'<polyline class="line {kind} p{number}" points="{points}"/>')
-        for offset, kind in ((0, "measured"), (190, "simulated")):
-            at, name_at = right - 400 + offset, top - 14 + 14 * number - 10
+        for offset, kind in ((0, "measured"), (165, "simulated")):
+            at, name_at = right - 330 + offset, top - 14 + 14 * number - 10
             parts.append(
                 f'<line class="line {kind} p{number}" x1="{at}" y1="{name_at}" x2="{at + 28}" y2="{name_at}"/>'
             )
