@@ -18,13 +18,13 @@ import sys
 import time
 from typing import Callable
 
+import outage
 from decisions import rules
 from measure import ROOT, commit, run
 from python import clients
 from server import nginx_version
 from startup import start
 from timers import timers
-import outage
 from transfers import bulk, idle, sending
 
 BENCHMARKS: dict[str, Callable[[], str]] = {
