@@ -1180,10 +1180,15 @@ struct boxretry_sink {
      preset to 0. Also called for an empty body, but not for a response that cannot have one (204, 205, HEAD).
      NULL: nothing to do. */
   void (*begin)(void *context, boxretry_call *call, const boxretry_response_head *head, int32_t *done);
+
+  /* flag, for callbacks: also receives the body of a response other than a 2xx, if the strategy does not retry it and it
+     is neither a redirect that is followed nor a 401 for which a new token is fetched (B15). Default: 0. */
+  int32_t takes_errors;
+  int32_t reserved; /* 0 */
 };
 
 #define BOXRETRY_SINK_INIT                                                                                             \
-  { sizeof(boxretry_sink), 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(boxretry_sink), 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0 }
 
 /** Does what BOXRETRY_SINK_INIT does. INVALID_ARGUMENT. Any thread. */
 boxretry_error boxretry_sink_init(boxretry_sink *sink, size_t struct_size);

@@ -17,7 +17,7 @@ extension boxretry_sink: SizedStruct {
     static var defaults: boxretry_sink {
         boxretry_sink(
             struct_size: MemoryLayout<boxretry_sink>.size, kind: 0, is_resumable: 0, path: nil, write: nil,
-            restart: nil, context_free: nil, context: nil, begin: nil)
+            restart: nil, context_free: nil, context: nil, begin: nil, takes_errors: 0, reserved: 0)
     }
 
     static var firstSize: Int { 56 }
@@ -175,6 +175,8 @@ extension BodySink {
     private static func callback(_ sink: boxretry_sink) throws(Failure) -> BodySink {
         guard let write = sink.write else { throw .invalidArgument("sink", "write", "is NULL") }
         guard sink.is_resumable == 0 else { throw .invalidArgument("sink", "is_resumable", "is for files only") }
+        guard sink.reserved == 0 else { throw .invalidArgument("sink", "reserved", "must be 0") }
+        let takesErrors = sink.takes_errors != 0
         let context = sink.context
         let restart = sink.restart
         let begin = sink.begin
@@ -197,7 +199,7 @@ extension BodySink {
                     return asked(Int32(0)) { begin(context, call.pointer, &seen, $0) } == 1
                 }
             },
-            close: { if let contextFree { called { contextFree(context) } } })
+            close: { if let contextFree { called { contextFree(context) } } }, takesErrors: takesErrors)
     }
 }
 

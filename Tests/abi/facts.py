@@ -89,6 +89,8 @@ NUMBERS = {
     "boxretry_part.data_length": Rule("bytes", 0, MOST_BYTES),
     "boxretry_sink.kind": _one_of("BOXRETRY_SINK_"),
     "boxretry_sink.is_resumable": _flag("flag, for files"),
+    "boxretry_sink.takes_errors": _flag("flag, for callbacks"),
+    "boxretry_sink.reserved": Rule("0", 0, 0),
     "boxretry_request.connect_timeout_ms": Rule("0: the client's; BOXRETRY_NO_TIMEOUT: none", 0),
     "boxretry_request.deadline_ms": Rule("0 or more; over all attempts and waits; BOXRETRY_NO_TIMEOUT: none", 0),
     "boxretry_request.body_limit": Rule("bytes of a 2xx response's body", 0, MOST_BYTES),

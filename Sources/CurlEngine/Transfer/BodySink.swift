@@ -18,6 +18,9 @@ public class BodySink {
     /// The delivery has begun, so that another one takes a restart.
     var hasBegun: Bool { length > 0 }
 
+    /// Bodies of other responses than a 2xx are for it, too.
+    var takesErrors: Bool { false }
+
     /// A delivery that broke off can begin anew.
     var canRestart: Bool { true }
 
@@ -97,14 +100,17 @@ public final class CallbackSink: BodySink {
     private let onRestart: (() -> Bool)?
     private let onBegin: ((Call, DeliveredHead) -> Bool)?
     private let onClose: () -> Void
+    override final var takesErrors: Bool { mayTakeErrors }
+    private let mayTakeErrors: Bool
     /// The caller has been told of the delivery.
     private var isAnnounced = false
 
     /// `restart`: nil if a delivery that broke off cannot begin anew. `begin`: nil if its head is not asked for.
     public init(
         write: @escaping (Call, UnsafePointer<CChar>, Int) -> WriteResult, restart: (() -> Bool)?,
-        begin: ((Call, DeliveredHead) -> Bool)?, close: @escaping () -> Void
+        begin: ((Call, DeliveredHead) -> Bool)?, close: @escaping () -> Void, takesErrors: Bool = false
     ) {
+        mayTakeErrors = takesErrors
         onWrite = write
         onRestart = restart
         onBegin = begin

@@ -97,6 +97,9 @@ final class Transfer {
         request.hasBody = target.hasBody
         request.isHead = call.request.isHead
         request.hasSink = call.sink != nil
+        request.sinkTakesErrors = call.sink?.takesErrors == true
+        request.followsRedirects = call.settings.maxRedirects > 0
+        request.renewsToken = call.mayRenewToken(of: self)
         request.asksForRest = call.download?.range != nil
         request.mayMultiplex = version.mayMultiplex(hasTLS: target.place.has_tls)
         request.negotiatesHTTP2 = version == .http2 && target.place.has_tls

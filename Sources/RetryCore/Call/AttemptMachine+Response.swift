@@ -114,12 +114,18 @@ extension AttemptMachine {
             exchange.rule(.response)
             return .stop
         }
-        // What has no content leaves the sink alone.
-        guard request.hasSink, (200..<300).contains(status), status != 204, status != 205, !request.isHead else {
-            return .keep
-        }
+        guard isForSink(status) else { return .keep }
         state = .waitingForDecision(end: nil)
         return .ask
+    }
+
+    /// The body is for the sink, unless the strategy retries. What has no content leaves the sink alone.
+    private func isForSink(_ status: Int32) -> Bool {
+        let request = exchange.request
+        guard request.hasSink, exchange.mayHaveBody, status != 205 else { return false }
+        if (200..<300).contains(status) { return true }
+        let isFollowed = request.followsRedirects && Redirect.isRedirect(status)
+        return request.sinkTakesErrors && !isFollowed && !(request.renewsToken && status == 401)
     }
 
     public enum Decided: Equatable {

@@ -7,6 +7,11 @@ public struct Exchange {
         public var isHead = false
         /// The body of a 2xx response goes to the caller's sink.
         public var hasSink = false
+        /// The body of another response goes there, too, if it is the last one of the call.
+        public var sinkTakesErrors = false
+        public var followsRedirects = false
+        /// A 401 may be answered by a new access token.
+        public var renewsToken = false
         /// The rest of a file is asked for, of which a part has come before.
         public var asksForRest = false
         /// Several requests may share the connection.

@@ -239,12 +239,17 @@ class Client(HandleOwner):
         return self._submit(method, self._sending(method, url, arguments))
 
     @shows_arguments
-    def stream(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Stream:
+    def stream(
+        self, method: Text, url: Text, *, stream_errors: bool = False, **arguments: Unpack[RequestArguments]
+    ) -> Stream:
         """Sends a request whose response is read while it comes: `with client.stream("GET", url) as stream:`.
 
         The arguments are those of `request()`, but for `to_file` and `sink`.
+
+        stream_errors: True: the body of another response than a 2xx comes while it is read, too, if the response is not
+            retried. False: such a response is waited for.
         """
-        return Stream(partial(self._submit, method), partial(self._sending, method, url), arguments)
+        return Stream(partial(self._submit, method), partial(self._sending, method, url), arguments, stream_errors)
 
     def _sending(
         self,

@@ -29,13 +29,14 @@ class Stream(HasHead):
         submit: Callable[[Sending], Call],
         sending_of: Callable[[Mapping[str, Any]], Sending],
         arguments: Mapping[str, Any],
+        stream_errors: bool,
     ) -> None:
         refuse_other_places(arguments)
         data = arguments.get("data")
         self._fed = data if isinstance(data, FedSource) else None
         self._changed = changed = threading.Condition() if self._fed is None else self._fed.changed
         self._end = end = End(changed)
-        self._pieces = Pieces(end.tell)
+        self._pieces = Pieces(end.tell, stream_errors)
         self._sending = sending_of({**arguments, "sink": self._pieces})
         self._sending.tell_end(end)
         self._submit = submit

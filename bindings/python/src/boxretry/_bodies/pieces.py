@@ -17,9 +17,13 @@ HIGH, LOW = 1024 * 1024, 256 * 1024
 class Pieces:
     """The sink of a stream: a buffer. Whoever waits is told of each change by `tell`."""
 
-    def __init__(self, tell: Callable[[], object]) -> None:
-        """`tell` is called on the thread that drives the call, and must not wait."""
+    def __init__(self, tell: Callable[[], object], takes_errors: bool) -> None:
+        """`tell` is called on the thread that drives the call, and must not wait.
+
+        takes_errors: the bodies of other responses than a 2xx come here, too.
+        """
         self._tell = tell
+        self.takes_errors = takes_errors
         self._lock = threading.Lock()
         self._pieces: deque[bytes] = deque()
         self._size = 0

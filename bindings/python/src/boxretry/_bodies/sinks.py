@@ -41,6 +41,7 @@ def sink_struct(sink: Sink, token: int) -> Any:
     struct = new(_abi.Sink, _abi.boxretry_sink_init)
     struct.kind = SinkKind.CALLBACK
     struct.write, struct.context = write_callback, token
+    struct.takes_errors = getattr(sink, "takes_errors", False)
     if hasattr(sink, "restart"):
         struct.restart = restart_callback
     if hasattr(sink, "begin"):

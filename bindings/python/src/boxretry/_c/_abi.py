@@ -122,6 +122,8 @@ class Sink(Structure):
         ("context_free", ContextFreeCallback),
         ("context", c_void_p),
         ("begin", BeginCallback),
+        ("takes_errors", c_int32),
+        ("reserved", c_int32),
     )
 
 

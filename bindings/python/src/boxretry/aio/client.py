@@ -62,12 +62,14 @@ class AsyncClient:
         return await AsyncCall(self._client, method, url, cast("dict[str, Any]", arguments)).response()
 
     @shows_arguments
-    def stream(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> AsyncStream:
+    def stream(
+        self, method: Text, url: Text, *, stream_errors: bool = False, **arguments: Unpack[RequestArguments]
+    ) -> AsyncStream:
         """Sends a request whose response is read while it comes: `async with client.stream("GET", url) as stream:`.
 
-        The arguments are those of `request()`, but for `to_file` and `sink`.
+        The arguments are those of `request()`, but for `to_file` and `sink`. stream_errors: as for `Client.stream()`.
         """
-        return AsyncStream(self._client, method, url, arguments)
+        return AsyncStream(self._client, method, url, arguments, stream_errors)
 
     @shows_arguments
     async def get(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:

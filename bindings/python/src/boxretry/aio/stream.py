@@ -26,8 +26,11 @@ class AsyncStream(HasHead):
     time, of the event loop in which it was entered.
     """
 
-    def __init__(self, client: Client, method: Text, url: Text, arguments: Mapping[str, Any]) -> None:
+    def __init__(
+        self, client: Client, method: Text, url: Text, arguments: Mapping[str, Any], stream_errors: bool
+    ) -> None:
         refuse_other_places(arguments)
+        self._stream_errors = stream_errors
         self._client, self._method, self._url, self._arguments = client, method, url, arguments
         self._call: AsyncCall | None = None
         self._response_head: ResponseHead | None = None
@@ -38,7 +41,7 @@ class AsyncStream(HasHead):
             raise ClosedError("AsyncStream: can be entered once")
         loop = asyncio.get_running_loop()
         self._news = news = _News(loop)
-        self._pieces = Pieces(news.tell)
+        self._pieces = Pieces(news.tell, self._stream_errors)
         arguments = {**self._arguments, "sink": self._pieces}
         self._call = call = AsyncCall(self._client, self._method, self._url, arguments)
         weakref.finalize(self, _abandon, loop, call).atexit = False

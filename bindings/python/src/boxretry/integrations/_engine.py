@@ -27,6 +27,8 @@ REQUEST_ARGUMENTS: dict[str, Any] = {"follow_redirects": False, "compression": F
 #: Settings of an adapter's clients that are not this package's usual ones: the host packages know no such limits.
 _SETTINGS: dict[str, Any] = {"body_limit": sys.maxsize, "error_body_limit": sys.maxsize}
 
+_CURLE_RECV_ERROR = 56
+
 # Header lines that the library writes itself.
 _RESERVED = frozenset({b"content-length", b"transfer-encoding", b"expect"})
 
@@ -141,6 +143,11 @@ def connect_timed_out(error: AnyError) -> bool:
 def was_connecting(error: AnyError) -> bool:
     """Whether the last attempt ended before it had a connection, with TLS if that was to be."""
     return bool(error.attempts) and error.attempts[-1].connect_ms is None
+
+
+def was_reset(error: AnyError) -> bool:
+    """Whether reading from the last attempt's connection failed, rather than that the connection ended too early."""
+    return bool(error.attempts) and error.attempts[-1].curl_code == _CURLE_RECV_ERROR
 
 
 def was_sending(error: AnyError, length: int) -> bool:

@@ -149,7 +149,7 @@ class AsyncSending(_Sending):
                 trace = Trace(request, response.attempts[-1].http_version)
                 await trace.tell_async(trace.of_head(response.status, response.reason_phrase, response.headers))
                 return _response(self._host, response)
-            came = await client.stream(request.method, url, **arguments).__aenter__()
+            came = await client.stream(request.method, url, stream_errors=True, **arguments).__aenter__()
         trace = Trace(request, came.http_version)
         try:
             await trace.tell_async(trace.of_head(came.status, came.reason_phrase, came.headers))

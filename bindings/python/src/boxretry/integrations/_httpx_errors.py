@@ -21,7 +21,7 @@ from ..errors import (
     SendError,
     SourceError,
 )
-from ._engine import connect_timed_out, is_of_proxy, was_connecting, was_sending
+from ._engine import connect_timed_out, is_of_proxy, was_connecting, was_reset, was_sending
 
 
 @contextlib.contextmanager
@@ -63,7 +63,9 @@ def _exception_class(host: ModuleType, request: Any, error: AnyError, has_proxy:
         return host.WriteTimeout if was_sending(error, int(length) if length.isdecimal() else 0) else host.ReadTimeout
     if isinstance(error, DeadlineError):
         return host.TimeoutException
-    if isinstance(error, (ReceiveError, CancelledError)):
+    if isinstance(error, ReceiveError):
+        return host.ReadError if was_reset(error) else host.RemoteProtocolError
+    if isinstance(error, CancelledError):
         return host.ReadError
     if isinstance(error, SendError):
         return host.WriteError

@@ -48,6 +48,8 @@ def send(client: Client, method: str, url: str, arguments: dict[str, Any]) -> Re
     return call.response()
 
 
-def send_for_stream(client: Client, method: str, url: str, arguments: dict[str, Any]) -> Stream:
+def send_for_stream(
+    client: Client, method: str, url: str, arguments: dict[str, Any], *, stream_errors: bool = True
+) -> Stream:
     """Sends a request, and waits for the head of the response. Raises as `send()` does."""
-    return client.stream(method, url, **arguments).__enter__()
+    return client.stream(method, url, stream_errors=stream_errors, **arguments).__enter__()

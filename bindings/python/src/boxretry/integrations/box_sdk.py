@@ -10,6 +10,7 @@ import dataclasses
 import io
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Union
 from urllib.parse import urljoin
 
@@ -104,7 +105,8 @@ class RetryNetworkClient(BoxNetworkClient):
         """The response; or why there is none, if that is a network exception."""
         client = self._clients.get(proxy=session.proxy_url or Proxy.NONE)
         timeouts = _timeouts(session.timeout_config)
-        send_it = send_for_stream if options.response_format == ResponseFormat.BINARY else send
+        is_binary = options.response_format == ResponseFormat.BINARY
+        send_it = partial(send_for_stream, stream_errors=False) if is_binary else send
         try:
             # The engine's own redirects belong here, in the place of these.
             for _ in range(_MOST_REDIRECTS + 1):

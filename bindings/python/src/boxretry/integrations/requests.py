@@ -412,6 +412,8 @@ def _exception_class(error: AnyError, proxy: str | None) -> type[requests.Reques
         return requests.Timeout
     if isinstance(error, TLSError):
         return requests.exceptions.SSLError
+    if isinstance(error, ProtocolError) and "Content-Length" in error.detail:
+        return requests.exceptions.InvalidHeader
     if isinstance(error, (ReceiveError, ProtocolError)) and has_begun_response(error):
         return requests.exceptions.ChunkedEncodingError
     if isinstance(error, (NetworkError, CancelledError)):
