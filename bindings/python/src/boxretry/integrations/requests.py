@@ -391,7 +391,10 @@ def _text(text: str | bytes) -> str:
 
 
 def _body(request: requests.PreparedRequest) -> dict[str, Any]:
-    return body_of_host(request.body, length_said_by(request.headers))
+    body = request.body
+    if isinstance(body, str) and urllib3_version.startswith("1."):
+        body = body.encode("latin-1")  # As http.client does; newer ones send UTF-8.
+    return body_of_host(body, length_said_by(request.headers))
 
 
 def _exception(error: AnyError, request: requests.PreparedRequest, proxy: str | None) -> requests.RequestException:
