@@ -98,7 +98,9 @@ class RecordingServer:
                 if not answer.early:
                     body, chunks = _body(stream, headers)
                     self.received.append(Received(line, headers, body, chunks))
-                connection.sendall(answer.data)
+                # A response to HEAD has no body.
+                is_head = line.startswith(b"HEAD ")
+                connection.sendall(answer.data[: answer.data.find(b"\r\n\r\n") + 4 if is_head else None])
                 if answer.resets:
                     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
                 if answer.closes or answer.resets:

@@ -8,6 +8,7 @@ import gzip
 import io
 import mmap
 import pickle
+import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -753,3 +754,64 @@ def test_f131_the_connect_timeout_bounds_connecting_alone(our_session: Session, 
     assert [attempt.cause for attempt in raised.value.__cause__.attempts] == [Cause.CONNECT] * 3
     slow = server.url("/seq/200", id=server.new_id(), first=300)
     assert our_session.get(slow, timeout=timeout).status_code == 200
+
+
+def test_f140_a_given_proxy_wins_over_the_environment(
+    session: Session, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F140: given a proxy for the session, and NO_PROXY for the host; the proxy sends what it is asked for."""
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setenv("no_proxy", "*")
+    with ScriptedServer([Answer(200, body=b"by the proxy")]) as proxy:
+        session.trust_env = False
+        response = session.get("http://somewhere.invalid/x", proxies={"http": proxy.url})
+        assert response.content == b"by the proxy"
+        assert [request.target for request in proxy.requests] == ["http://somewhere.invalid/x"]
+
+
+def test_f143_an_error_is_there_before_its_body(our_session: Session) -> None:
+    """F143: given stream=True and a 404 whose body comes after the caller has seen the head."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        head_seen = threading.Event()
+
+        def answer() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(b"HTTP/1.1 404 No\r\nContent-Length: 10\r\n\r\n12345")
+                assert head_seen.wait(30)
+                connection.sendall(b"67890")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        response = our_session.get(f"http://127.0.0.1:{listener.getsockname()[1]}/", stream=True)
+        assert response.status_code == 404
+        head_seen.set()
+        assert b"".join(response.iter_content(5)) == b"1234567890"
+        thread.join()
+
+
+def test_f142_a_reader_may_take_longer_than_the_timeout(our_session: Session) -> None:
+    """F142: given a body that is larger than what waits for the reader, who then stops for longer than the timeout."""
+    body = b"x" * 8_000_000
+    with ScriptedServer([Answer(200, body=body)]) as server:
+        response = our_session.get(server.url, stream=True, timeout=0.2)
+        pieces = response.iter_content(1000)
+        first = next(pieces)
+        threading.Event().wait(0.6)  # The pause is what the test is about.
+        assert first + b"".join(pieces) == body
+
+
+def test_a_caller_who_removes_headers_gets_his_way(session: Session) -> None:
+    with ScriptedServer([Answer(200)]) as server:
+        session.get(server.url, headers={"Accept": None, "User-Agent": urllib3.util.SKIP_HEADER})
+        names = {name.lower() for name, _ in server.requests[0].headers}
+        assert names.isdisjoint({"accept", "user-agent"})
+
+
+def test_the_bytes_of_a_prepared_url_are_sent_as_they_are(session: Session) -> None:
+    with ScriptedServer([Answer(200)]) as server:
+        request = session.prepare_request(requests.Request("GET", server.url))
+        request.url = server.url.rstrip("/") + "/a/../b/./c?x=/../y"
+        session.send(request)
+        assert server.requests[0].target == "/a/../b/./c?x=/../y"

@@ -33,6 +33,7 @@ from requests.utils import (
 )
 from urllib3 import __version__ as urllib3_version
 from urllib3.exceptions import InsecureRequestWarning
+from urllib3.exceptions import InvalidHeader as UnusableHeader
 from urllib3.response import HTTPResponse
 from urllib3.util import SKIP_HEADER
 from urllib3.util import Timeout as HostTimeout
@@ -179,17 +180,21 @@ class RetryAdapter(BaseAdapter):
         response.status_code = came.status
         response.headers = CaseInsensitiveDict(HTTPHeaderDict(lines))
         response.encoding = get_encoding_from_headers(response.headers)
-        response.raw = _RawResponse(
-            body,
-            HTTPHeaderDict(lines),
-            came.status,
-            version=_http_version(came),
-            reason=reason,
-            preload_content=False,
-            decode_content=False,
-            original_response=_Original(lines, body),  # type: ignore[arg-type]
-            request_method=request.method,
-        )
+        try:
+            response.raw = _RawResponse(
+                body,
+                HTTPHeaderDict(lines),
+                came.status,
+                version=_http_version(came),
+                reason=reason,
+                preload_content=False,
+                decode_content=False,
+                original_response=_Original(lines, body),  # type: ignore[arg-type]
+                request_method=request.method,
+            )
+        except UnusableHeader as error:  # A Content-Length, where there is no body.
+            body.close()
+            raise requests.exceptions.InvalidHeader(error, request=request) from error
         response.reason = reason
         response.url = request.url
         extract_cookies_to_jar(response.cookies, request, response.raw)  # type: ignore[no-untyped-call]

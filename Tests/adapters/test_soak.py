@@ -1,0 +1,81 @@
+"""Many requests through each adapter: memory stays flat, and they take no more time than without ours."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from environments import ROOT, variables
+
+HERE = Path(__file__).parent
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    """A server that is fast: nginx."""
+    socket_port = _free_port()
+    configuration = tmp_path / "nginx.conf"
+    configuration.write_text(
+        f"""daemon off; pid {tmp_path}/pid; error_log {tmp_path}/error.log; worker_processes 1;
+        events {{}}
+        http {{
+          access_log off; keepalive_requests 1000000;
+          client_body_temp_path {tmp_path}/a; proxy_temp_path {tmp_path}/b; fastcgi_temp_path {tmp_path}/c;
+          uwsgi_temp_path {tmp_path}/d; scgi_temp_path {tmp_path}/e;
+          server {{ listen 127.0.0.1:{socket_port}; location / {{ return 200 "ok"; }} }}
+        }}"""
+    )
+    server = subprocess.Popen([ROOT / "build/nginx/usr/sbin/nginx", "-p", tmp_path, "-c", configuration])
+    try:
+        _wait_for(socket_port)
+        yield f"http://127.0.0.1:{socket_port}/"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _free_port() -> int:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def _wait_for(port: int) -> None:
+    import contextlib
+    import socket
+
+    for _ in range(100_000):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            return
+    raise AssertionError("nginx does not listen")
+
+
+def send(package: str, whose: str, url: str, count: int) -> dict[str, float]:
+    ended = subprocess.run(
+        [sys.executable, HERE / "adapter_soak.py", package, whose, url, str(count)],
+        env=variables(),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return json.loads(ended.stdout)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("package", ["requests", "httpx"])
+def test_100_000_requests_leave_memory_flat(package: str, url: str) -> None:
+    assert send(package, "ours", url, 100_000)["growth"] < 4 * 1024 * 1024
+
+
+@pytest.mark.parametrize("package", ["requests", "httpx"])
+def test_they_take_no_more_processor_time_than_without_ours(package: str, url: str) -> None:
+    """Compared in turns, so that other work on the machine slows down both."""
+    rounds = [(send(package, "plain", url, 3000)["cpu"], send(package, "ours", url, 3000)["cpu"]) for _ in range(3)]
+    plain, ours = (min(times) for times in zip(*rounds))
+    print(f"{package}: {ours / plain:.2f} of the time without ours")
+    assert ours <= 1.05 * plain
