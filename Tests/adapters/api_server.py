@@ -60,9 +60,7 @@ class _Handler(BaseHTTPRequestHandler):
         headers = sorted((name.lower(), value) for name, value in self.headers.items() if name.lower() not in _IGNORED)
         if boundary:
             headers = [(name, value.replace(boundary[1], "BOUNDARY")) for name, value in headers]
-        self.server.received.append(
-            {"line": self.requestline, "headers": headers, "body": shown.decode("latin-1")}
-        )
+        self.server.received.append({"line": self.requestline, "headers": headers, "body": shown.decode("latin-1")})
         path = self.path.split("?")[0]
         for pattern, answer in _ANSWERS:
             if re.fullmatch(pattern, path):
@@ -117,7 +115,10 @@ def _messages(request: _Handler, path: str, body: bytes) -> None:
     if json.loads(body).get("stream"):
         block = {"type": "text", "text": ""}
         deltas = [
-            ("content_block_delta", {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": t}})
+            (
+                "content_block_delta",
+                {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": t}},
+            )
             for t in ("one ", "two")
         ]
         return request.events(
@@ -186,9 +187,20 @@ def _upload(request: _Handler, path: str, body: bytes) -> None:
 _ANSWERS = [
     (r"/v1/chat/completions", _chat),
     (r"/v1/messages", _messages),
-    (r"/v1/files", lambda request, path, body: request.json({"id": "f1", "object": "file", "bytes": len(body),
-                                                             "created_at": 1, "filename": "a", "purpose": "batch",
-                                                             "status": "processed"})),
+    (
+        r"/v1/files",
+        lambda request, path, body: request.json(
+            {
+                "id": "f1",
+                "object": "file",
+                "bytes": len(body),
+                "created_at": 1,
+                "filename": "a",
+                "purpose": "batch",
+                "status": "processed",
+            }
+        ),
+    ),
     (r"/v1/models/.*", lambda request, path, body: request.json({"error": {"message": "no such model"}}, 404)),
     (r"/api/whoami-v2", lambda request, path, body: request.json({"name": "me", "type": "user"})),
     (r"/org/model/resolve/main/file.bin", _file),

@@ -17,7 +17,7 @@ PREFIX = Path(os.environ.get("BOXRETRY_PREFIX", ROOT / "build/prefix"))
 
 
 def environment(name: str, requirements: str | None = None) -> Path:
-    """The Python of an environment with what environments/NAME.txt lists, or with these requirements. Made if need be."""
+    """The Python of an environment with what environments/NAME.txt lists, or these requirements. Made if need be."""
     wanted = (PINS / f"{name}.txt").read_text() if requirements is None else requirements
     folder = FOLDER / name
     python, stamp = folder / "bin/python", folder / "requirements.txt"

@@ -63,8 +63,12 @@ def run(suite: Suite, tests: tuple[str, ...], folder: Path, *, is_mounted: bool)
     outcomes = folder / f"{suite.package}.json"
     plugins = ["outcomes", "local_only", *([f"mounted_{suite.package}"] if is_mounted else [])]
     subprocess.run(
-        [python, "-m", "pytest", "-q", "-rf", "-p", "no:cacheprovider", *(f"-p{plugin}" for plugin in plugins)]
-        + [*suite.arguments, *tests],
+        [
+            *(python, "-m", "pytest", "-q", "-rf", "-p", "no:cacheprovider"),
+            *(f"-p{plugin}" for plugin in plugins),
+            *suite.arguments,
+            *tests,
+        ],
         cwd=source(python, suite.package, suite.version),
         env={**variables(HERE / "mounted"), "OUTCOMES": str(outcomes)},
         check=False,  # Some fail.

@@ -1,7 +1,7 @@
-"""What requests and HTTPX do by themselves and with our adapters, compared: what is sent, what comes back, what is raised.
+"""What requests and HTTPX send, return and raise by themselves and with our adapters, compared.
 
-Each behavior is a request and an answer. The server keeps the bytes that it receives. The order of header lines, and the
-text of an exception, may differ.
+Each behavior is a request and an answer. The server keeps the bytes that it receives. The order of header lines may
+differ, and the text of an exception.
 """
 
 from __future__ import annotations
@@ -64,8 +64,12 @@ ANSWERS: dict[str, Answer] = {
     "no reason": ok(status=b"200"),
     "latin reason": ok(status=b"200 Gr\xfcn"),
     "http 1.0": raw(b"HTTP/1.0 200 OK\r\n\r\nuntil the end"),
-    "chunked": raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n", closes=False),
-    "trailers": raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-T: v\r\n\r\n", closes=False),
+    "chunked": raw(
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n", closes=False
+    ),
+    "trailers": raw(
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-T: v\r\n\r\n", closes=False
+    ),
     "gzip": ok(gzip.compress(b"abc" * 1000), b"Content-Encoding: gzip"),
     "no gzip": ok(b"abc", b"Content-Encoding: gzip"),
     "repeated": ok(b"x", b"X-A: 1", b"X-A: 2", b"Set-Cookie: a=1", b"Set-Cookie: b=2; Path=/"),
@@ -125,8 +129,10 @@ def observed(exchange: Callable[[str], dict[str, Any]], answer: Answer) -> dict[
             (each.line, sorted((name, value.replace(port, b"PORT")) for name, value in each.headers), each.body)
             for each in map(without_boundary, server.received)
         ]
-        shown = {name: value.replace(str(server.port), "PORT") if isinstance(value, str) else value
-                 for name, value in said.items()}
+        shown = {
+            name: value.replace(str(server.port), "PORT") if isinstance(value, str) else value
+            for name, value in said.items()
+        }
         return {**shown, "seen": seen, "connections": server.connections}
 
 

@@ -20,6 +20,8 @@ VERSIONS = {
     "urllib3-2.1": ("requests==2.34.2\nurllib3==2.1.0\n", "test_integration_requests.py"),
     "newest": ("requests==2.34.2\nurllib3==2.8.0\n", "test_integration_requests.py"),
     "httpx-oldest": ("httpx==0.24.0\n", "test_integration_httpx.py"),
+    "httpx2-oldest": ("httpx2==2.0.0\n", "test_integration_httpx.py"),
+    "httpx2-newest": ("httpx2==2.16.2\n", "test_integration_httpx.py"),
     "httpx-newest": ("httpx==0.28.1\n", "test_integration_httpx.py"),
 }
 
@@ -33,12 +35,26 @@ def is_of_package(test: str, failed: set[str]) -> bool:
 
 @pytest.mark.parametrize("name", VERSIONS)
 def test_f130_a_version_works_as_without_ours(name: str, tmp_path: Path) -> None:
-    """F130: a test may fail with a version only if the package by itself fails it, too."""
+    """F130, F145: a test may fail with a version only if the package by itself fails it, too."""
     requirements, tests = VERSIONS[name]
     python = environment(name, requirements + "pytest==8.4.2\nh2==4.3.0\n")
+    plugins = ["-p", "httpx2_as_httpx"] if "httpx2" in name else []
     outcomes = tmp_path / "outcomes.json"
     subprocess.run(
-        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "outcomes", "-W", "ignore", TESTS / tests],
+        [
+            python,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "outcomes",
+            *plugins,
+            "-W",
+            "ignore",
+            TESTS / tests,
+        ],
         cwd=ROOT / "bindings/python",
         env={**variables(HERE / "mounted"), "OUTCOMES": str(outcomes)},
         check=False,  # Some fail.

@@ -63,10 +63,12 @@ class _Sending:
         """The URL, or that of the extension `target`. Its bytes are sent as they are."""
         target = request.extensions.get("target")
         if target is None:
-            return str(request.url)
+            url: str = str(request.url)
+            return url
         if not target.startswith(b"/"):
             raise self._host.LocalProtocolError(f"The extension 'target' must begin with '/', but is {target!r}")
-        return str(request.url.copy_with(raw_path=b"/")).rstrip("/") + target.decode("latin-1")
+        origin: str = str(request.url.copy_with(raw_path=b"/")).rstrip("/")
+        return origin + target.decode("latin-1")
 
     def _arguments(self, request: Any) -> dict[str, Any]:
         """What `Client.request()` is given, but for the body."""

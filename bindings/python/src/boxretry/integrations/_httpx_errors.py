@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 from ..errors import (
@@ -25,8 +24,8 @@ from ._engine import connect_timed_out, is_of_proxy, was_connecting, was_reset, 
 
 
 @contextlib.contextmanager
-def as_of_host(host: ModuleType, request: Any, has_proxy: bool) -> Iterator[None]:
-    """What is raised in here is what the package raises; what the content of a request has raised comes out as it is."""
+def as_of_host(host: Any, request: Any, has_proxy: bool) -> Iterator[None]:
+    """What is raised in here is what the package raises. What reading a request's content has raised stays as it is."""
     try:
         yield
     except SourceError as error:
@@ -39,7 +38,7 @@ def as_of_host(host: ModuleType, request: Any, has_proxy: bool) -> Iterator[None
         raise _exception_class(host, request, error, has_proxy)(str(error)) from error
 
 
-def _of_argument(host: ModuleType, request: Any, error: InvalidArgumentError) -> Exception:
+def _of_argument(host: Any, request: Any, error: InvalidArgumentError) -> Any:
     scheme = request.url.scheme
     if scheme not in ("http", "https"):
         what = (
@@ -51,7 +50,7 @@ def _of_argument(host: ModuleType, request: Any, error: InvalidArgumentError) ->
     return host.LocalProtocolError(str(error))
 
 
-def _exception_class(host: ModuleType, request: Any, error: AnyError, has_proxy: bool) -> Any:
+def _exception_class(host: Any, request: Any, error: AnyError, has_proxy: bool) -> Any:
     if connect_timed_out(error):
         return host.ConnectTimeout
     if has_proxy and is_of_proxy(error):

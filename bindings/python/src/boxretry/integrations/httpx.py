@@ -12,7 +12,8 @@ Redirects, cookies, auth and hooks are those of HTTPX; each request that they le
 from __future__ import annotations
 
 import os
-from typing import Any
+from types import ModuleType
+from typing import Any, ClassVar
 
 import certifi
 import httpx
@@ -44,23 +45,30 @@ class RetryTransport(SyncSending, httpx.BaseTransport):
     is sent, in the thread or the event loop that waits; it is sent again if it is in memory, or a form of what is in
     memory or can be rewound.
 
-    Of the extensions, `timeout` and `target` hold. `trace` is told of the last attempt, not of connections. The response's
-    `network_stream` knows nothing of the connection. `sni_hostname` is not supported.
+    The extensions `timeout` and `target` are supported. `trace` reports the last attempt, but no connections. The
+    response's `network_stream` knows nothing of the connection. `sni_hostname` is not supported.
 
     When retries are exhausted, the last response is returned, whatever its status. What ends without one raises:
     ConnectError (TLS included), ConnectTimeout, ReadTimeout, TimeoutException (a deadline), ReadError (also if the
-    call was canceled, as by closing the transport), WriteTimeout, WriteError, RemoteProtocolError, ProxyError, UnsupportedProtocol,
-    LocalProtocolError, else TransportError. The BoxRetryError or CancelledError with all attempts is its `__cause__`.
+    call was canceled, as by closing the transport), WriteTimeout, WriteError, RemoteProtocolError (the body breaks off,
+    too), ProxyError, UnsupportedProtocol, LocalProtocolError, else TransportError. The BoxRetryError or CancelledError
+    with all attempts is its `__cause__`.
 
     A transport is usable in a child of os.fork().
     """
 
-    _host = httpx
-    _default_trust = staticmethod(_trust)  # type: ignore[assignment]
+    _host: ClassVar[ModuleType] = httpx
+
+    @classmethod
+    def _default_trust(cls) -> dict[str, Any]:
+        return _trust()
 
 
 class AsyncRetryTransport(AsyncSending, httpx.AsyncBaseTransport):
     """As `RetryTransport`, for an `httpx.AsyncClient` under asyncio."""
 
-    _host = httpx
-    _default_trust = staticmethod(_trust)  # type: ignore[assignment]
+    _host: ClassVar[ModuleType] = httpx
+
+    @classmethod
+    def _default_trust(cls) -> dict[str, Any]:
+        return _trust()

@@ -12,7 +12,8 @@ Redirects, cookies, auth and hooks are those of httpx2; each request that they l
 from __future__ import annotations
 
 import os
-from typing import Any
+from types import ModuleType
+from typing import Any, ClassVar
 
 import httpx2
 
@@ -27,18 +28,24 @@ def _trust() -> dict[str, Any]:
     return {}
 
 
-class RetryTransport(SyncSending, httpx2.BaseTransport):
+class RetryTransport(SyncSending, httpx2.BaseTransport):  # type: ignore[misc]
     """As the transport of the same name for HTTPX, in `boxretry.integrations.httpx`, and raises the exceptions of httpx2.
 
     The certificates that are trusted are the system's, or those of SSL_CERT_FILE or SSL_CERT_DIR.
     """
 
-    _host = httpx2
-    _default_trust = staticmethod(_trust)  # type: ignore[assignment]
+    _host: ClassVar[ModuleType] = httpx2
+
+    @classmethod
+    def _default_trust(cls) -> dict[str, Any]:
+        return _trust()
 
 
-class AsyncRetryTransport(AsyncSending, httpx2.AsyncBaseTransport):
+class AsyncRetryTransport(AsyncSending, httpx2.AsyncBaseTransport):  # type: ignore[misc]
     """As `RetryTransport`, for an `httpx2.AsyncClient` under asyncio."""
 
-    _host = httpx2
-    _default_trust = staticmethod(_trust)  # type: ignore[assignment]
+    _host: ClassVar[ModuleType] = httpx2
+
+    @classmethod
+    def _default_trust(cls) -> dict[str, Any]:
+        return _trust()

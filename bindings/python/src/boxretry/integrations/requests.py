@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Union
 from urllib.parse import urlsplit
 
 import requests
+import urllib3
 from requests.adapters import BaseAdapter
 from requests.cookies import extract_cookies_to_jar
 from requests.structures import CaseInsensitiveDict
@@ -31,7 +32,6 @@ from requests.utils import (
     prepend_scheme_if_needed,
     select_proxy,
 )
-from urllib3 import __version__ as urllib3_version
 from urllib3.exceptions import InsecureRequestWarning
 from urllib3.exceptions import InvalidHeader as UnusableHeader
 from urllib3.response import HTTPResponse
@@ -81,6 +81,8 @@ except ImportError:
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+_URLLIB3_VERSION: str = vars(urllib3)["__version__"]
 
 _Timeout = Union[float, tuple[Union[float, None], Union[float, None]], HostTimeout, None]
 
@@ -383,7 +385,7 @@ def _headers(request: requests.PreparedRequest) -> list[tuple[bytes, bytes]]:
     """The header lines, with those that urllib3 adds where the caller has removed the defaults of requests."""
     headers = {
         "Accept-Encoding": "identity",
-        "User-Agent": f"python-urllib3/{urllib3_version}",
+        "User-Agent": f"python-urllib3/{_URLLIB3_VERSION}",
     }
     for name, value in request.headers.items():
         headers = {other: known for other, known in headers.items() if other.lower() != _text(name).lower()}
@@ -397,7 +399,7 @@ def _text(text: str | bytes) -> str:
 
 def _body(request: requests.PreparedRequest) -> dict[str, Any]:
     body = request.body
-    if isinstance(body, str) and urllib3_version.startswith("1."):
+    if isinstance(body, str) and _URLLIB3_VERSION.startswith("1."):
         body = body.encode("latin-1")  # As http.client does; newer ones send UTF-8.
     return body_of_host(body, length_said_by(request.headers))
 
