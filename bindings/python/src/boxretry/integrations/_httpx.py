@@ -67,8 +67,8 @@ class _Sending:
             return url
         if not target.startswith(b"/"):
             raise self._host.LocalProtocolError(f"The extension 'target' must begin with '/', but is {target!r}")
-        origin: str = str(request.url.copy_with(raw_path=b"/")).rstrip("/")
-        return origin + target.decode("latin-1")
+        origin = str(request.url.copy_with(raw_path=b"/")).rstrip("/")
+        return f"{origin}{target.decode('latin-1')}"
 
     def _arguments(self, request: Any) -> dict[str, Any]:
         """What `Client.request()` is given, but for the body."""

@@ -84,6 +84,9 @@ if TYPE_CHECKING:
 
 _URLLIB3_VERSION: str = vars(urllib3)["__version__"]
 
+# The value of a header that urllib3 does not send.
+_LEFT_OUT = (SKIP_HEADER, SKIP_HEADER.encode())
+
 _Timeout = Union[float, tuple[Union[float, None], Union[float, None]], HostTimeout, None]
 
 
@@ -383,18 +386,13 @@ def _sent_url(request: requests.PreparedRequest) -> str:
 
 def _headers(request: requests.PreparedRequest) -> list[tuple[bytes, bytes]]:
     """The header lines, with those that urllib3 adds where the caller has removed the defaults of requests."""
-    headers = {
-        "Accept-Encoding": "identity",
-        "User-Agent": f"python-urllib3/{_URLLIB3_VERSION}",
-    }
-    for name, value in request.headers.items():
-        headers = {other: known for other, known in headers.items() if other.lower() != _text(name).lower()}
-        headers[name] = value
-    return sendable((name, value) for name, value in headers.items() if _text(value) != SKIP_HEADER)
-
-
-def _text(text: str | bytes) -> str:
-    return text if isinstance(text, str) else text.decode("latin-1")
+    headers = request.headers
+    lines = [(name, value) for name, value in headers.items() if value not in _LEFT_OUT]
+    if "Accept-Encoding" not in headers:
+        lines.append(("Accept-Encoding", "identity"))
+    if "User-Agent" not in headers:
+        lines.append(("User-Agent", f"python-urllib3/{_URLLIB3_VERSION}"))
+    return sendable(lines)
 
 
 def _body(request: requests.PreparedRequest) -> dict[str, Any]:
