@@ -212,7 +212,8 @@ extension Engine {
         call.attempt.end()
         if cause != .none {
             call.exceptions += 1
-            call.exceptionReason = FailureReason(of: cause, end.end)
+            call.exceptionReason = FailureReason(
+                of: cause, end.end, isFramed: !call.attempt.exchange.framing.isMalformed)
             if transfer.sendings == 0 { doubtful.note(transfer.target.place) }
         }
         var record = record(of: call, at: end.time)

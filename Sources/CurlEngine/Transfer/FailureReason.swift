@@ -32,7 +32,11 @@ public struct FailureReason {
     }
 
     /// Why an attempt ended in an exception of that cause, where there is more to say than the cause; nil: nothing.
-    init?(of cause: NetworkExceptionCause, _ end: TransportEnd) {
+    init?(of cause: NetworkExceptionCause, _ end: TransportEnd, isFramed: Bool) {
+        if cause == .protocol, !isFramed {
+            self.init("response", .words("Content-Length or Transfer-Encoding cannot be used"))
+            return
+        }
         guard cause == .connect else { return nil }
         switch end {
         case .timedOut: self.init("connect_timeout_ms", .words("connecting timed out"))

@@ -29,7 +29,7 @@ def _trust() -> dict[str, Any]:
 
 
 class RetryTransport(SyncSending, httpx2.BaseTransport):  # type: ignore[misc]
-    """As the transport of the same name for HTTPX, in `boxretry.integrations.httpx`, and raises the exceptions of httpx2.
+    """As `boxretry.integrations.httpx.RetryTransport`, but raises the exceptions of httpx2.
 
     The certificates that are trusted are the system's, or those of SSL_CERT_FILE or SSL_CERT_DIR.
     """
