@@ -28,7 +28,7 @@ _PROGRAM = re.compile(
 )
 _SESSION = re.compile(r"^```\n\$ ((?:\./|python )[^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _SHELL_SESSION = re.compile(r"^```\n(\$ (?!\./|python )[^\n]*\n.*?)^```$", re.DOTALL | re.MULTILINE)
-"""Of the tool, and of what the shell has to do for it."""
+"""Sessions with the tool, and with the shell commands that they need."""
 _CODE = re.compile(r"^```(?:c|python)$", re.MULTILINE)
 
 
@@ -62,7 +62,7 @@ def test_every_program_of_a_page_is_a_file() -> None:
     assert shown
     assert [name for page, name, text in shown if (PROGRAMS / name).read_text() != text] == []
     programs = sum(len(_CODE.findall(page.read_text())) for page in PAGES)
-    assert programs == len(shown), "there is code in a page that is no file in docs/programs"
+    assert programs == len(shown), "a page shows code that is not a file in docs/programs"
 
 
 def test_every_file_is_shown_and_run() -> None:
@@ -89,7 +89,7 @@ def test_the_tool_is_shown() -> None:
 
 @pytest.mark.parametrize("session", SHELL_SESSIONS)
 def test_the_tool_prints_what_the_page_says(session: str, server: FaultServer, tmp_path: Path) -> None:
-    """A command may go on in lines that are further in; what is not of a command is what it prints."""
+    """Indented lines continue a command; all other lines are its output."""
     script = "".join(re.findall(r"^(?:\$|   ) (.*\n)", session, re.MULTILINE))
     environment = {**os.environ, "PATH": f"{PREFIX / 'bin'}:{os.environ['PATH']}", "no_proxy": "*"}
     ran = subprocess.run(
@@ -102,7 +102,22 @@ def test_the_tool_prints_what_the_page_says(session: str, server: FaultServer, t
         cwd=tmp_path,
     )
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout == "".join(line for line in session.splitlines(keepends=True) if line[:2] not in ("$ ", "  "))
+    assert ran.stdout == "".join(
+        line for line in session.splitlines(keepends=True) if not line.startswith(("$ ", "    "))
+    )
+
+
+def test_the_quickstart_prints_what_the_guide_says(tmp_path: Path) -> None:
+    session = re.search(r"^\$ cc quickstart\.c [^\n]*\n(.*?)^```$", (ROOT / "docs/guide.md").read_text(), re.S | re.M)
+    assert session
+    program = compiled(ROOT / "bindings/c/quickstart.c", tmp_path / "quickstart")
+    printed = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    assert without_random_waits(printed) == without_random_waits(session[1])
+
+
+def without_random_waits(text: str) -> str:
+    """The wait of a backoff differs from run to run."""
+    return re.sub(r"(network exception.*wait) [0-9.]+ s", r"\1 … s", text)
 
 
 def compiled(source: Path, program: Path) -> Path:
@@ -117,3 +132,22 @@ def compiled(source: Path, program: Path) -> Path:
 def test_every_file_that_a_page_links_to_exists(page: Path) -> None:
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+LINKING = [*PAGES, *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"))]
+
+
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: page.name)
+def test_every_section_that_a_page_links_to_exists(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text())
+    broken = [
+        f"{file}#{anchor}" for file, anchor in links if anchor not in anchors(page.parent / file if file else page)
+    ]
+    assert broken == []
+
+
+def anchors(page: Path) -> set[str]:
+    """The names of a page's sections, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

@@ -1,4 +1,4 @@
-"""One set of connections for two users, and what an error answer says about itself."""
+"""One set of connections for two users, and the details of an error response."""
 
 import sys
 

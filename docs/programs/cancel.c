@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
     puts("I do not wait any longer");
     boxretry_call_cancel(call);
   }
-  check(boxretry_call_wait(call, BOXRETRY_NO_TIMEOUT)); /* a cancelled call ends soon */
+  check(boxretry_call_wait(call, BOXRETRY_NO_TIMEOUT)); /* a canceled call ends soon */
   response = boxretry_call_take_response(call);
   puts(boxretry_error_text(boxretry_response_error(response)));
   boxretry_response_free(response);

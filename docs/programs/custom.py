@@ -4,7 +4,7 @@ from boxretry import Client, CustomRetryStrategy, Outcome
 
 
 class WaitForLock(CustomRetryStrategy):
-    """Retries a resource that somebody else has locked (423), and nothing else."""
+    """Retries only a resource that another client has locked (423)."""
 
     def should_retry(self, outcome: Outcome, attempt_number: int) -> bool:
         return outcome.status == 423 and attempt_number < 10

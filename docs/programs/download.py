@@ -6,7 +6,7 @@ from boxretry import Client, Progress, RetryStrategy
 last = None
 
 
-def show(progress: Progress) -> None:  # some times a second, and at the end of each attempt
+def show(progress: Progress) -> None:  # a few times a second, and at the end of each attempt
     global last
     last = f"attempt {progress.attempt_number}: {progress.received} of {progress.receive_total} bytes"
 

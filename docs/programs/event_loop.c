@@ -13,7 +13,7 @@ static void check(boxretry_error error) {
 int main(int argc, char **argv) {
   boxretry_client *client;
   boxretry_queue *queue;
-  struct pollfd sources[1] = {{0}}; /* and here those that the program has already */
+  struct pollfd sources[1] = {{0}}; /* add those of your program here */
   int left = argc - 1, successes = 0;
   check(boxretry_client_new(NULL, &client));
   check(boxretry_queue_new(&queue));
@@ -21,7 +21,7 @@ int main(int argc, char **argv) {
     boxretry_request request = BOXRETRY_REQUEST_INIT;
     request.url = argv[i];
     request.queue = queue;
-    check(boxretry_client_submit(client, &request, NULL)); /* it comes out of the queue when it has ended */
+    check(boxretry_client_submit(client, &request, NULL)); /* the queue returns it when it ends */
   }
   sources[0].fd = boxretry_queue_fd(queue);
   sources[0].events = POLLIN;

@@ -17,7 +17,7 @@ int main(int argc, char **argv) {
   if (argc != 2) return 2;
   check(boxretry_client_new(NULL, &client)); /* NULL: the documented defaults */
   request.url = argv[1];
-  check(boxretry_client_perform(client, &request, &response)); /* OK: it was started. How it ended is in the response */
+  check(boxretry_client_perform(client, &request, &response)); /* the response says how it ended */
   error = boxretry_response_error(response);
   printf("%s, status %d after %lu attempts\n", boxretry_error_name(error), boxretry_response_status(response),
          (unsigned long)boxretry_response_attempt_count(response));

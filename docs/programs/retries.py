@@ -11,5 +11,5 @@ with Client(strategy) as client:
             print("no response:", type(error).__name__)
             attempts = error.attempts
         for attempt in attempts:
-            why = "" if attempt.reason is None else attempt.reason.name  # None: cancelled, or the deadline
+            why = "" if attempt.reason is None else attempt.reason.name  # None: canceled, or the deadline passed
             print(attempt.number, attempt.status or attempt.cause.name, "->", attempt.action.name, why)

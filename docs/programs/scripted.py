@@ -3,7 +3,7 @@ from boxretry.testing import Answer, Fault, ScriptedServer
 
 
 def rename(api: str, client: Client) -> str:
-    """What is tested."""
+    """The code under test."""
     response = client.put(api + "/files/1", json={"name": "new"})
     response.raise_for_status()
     return str(response.json()["name"])

@@ -18,10 +18,10 @@ int main(int argc, char **argv) {
   boxretry_client *client;
   boxretry_response *response;
   if (argc != 2) return 2;
-  retries.max_retries_on_exception = 1; /* what is not set has its default */
+  retries.max_retries_on_exception = 1; /* all other options keep their defaults */
   retries.retry_base_interval = 0.01;
   check(boxretry_strategy_new(&retries, &strategy));
-  timeouts.timeout_interval_for_request_ms = 100; /* nothing moves */
+  timeouts.timeout_interval_for_request_ms = 100; /* idle time */
   options.timeouts = &timeouts;
   options.strategy = strategy;
   check(boxretry_client_new(&options, &client));

@@ -9,15 +9,15 @@ static void check(boxretry_error error) {
   exit(EXIT_FAILURE);
 }
 
-/* What it does not say is preset: that it has failed. */
+/* *count is preset to "failed". */
 static void read_more(void *context, boxretry_call *call, void *buffer, size_t capacity, int64_t *count) {
   FILE *file = context;
   const size_t length = fread(buffer, 1, capacity, file);
   (void)call;
-  if (!ferror(file)) *count = (int64_t)length; /* 0: that was all */
+  if (!ferror(file)) *count = (int64_t)length; /* 0: end of the body */
 }
 
-/* Before the body is sent again. Without this function, it could be sent only once. */
+/* Runs before the body is sent again. Without this function, the body can be sent only once. */
 static void go_back(void *context, int32_t *done) {
   *done = fseek(context, 0, SEEK_SET) == 0;
 }
@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 10000; i++)
     fprintf(file, "line %d\n", i);
   rewind(file);
-  source.kind = BOXRETRY_SOURCE_CALLBACK; /* BOXRETRY_SOURCE_FILE and a path: the library reads it by itself */
+  source.kind = BOXRETRY_SOURCE_CALLBACK; /* BOXRETRY_SOURCE_FILE and a path: the library reads the file */
   source.read = read_more;
   source.rewind = go_back;
   source.context = file;
