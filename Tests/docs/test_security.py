@@ -1,4 +1,4 @@
-"""SECURITY.md: each of its promises names what shows it, and that is there."""
+"""Each guarantee in SECURITY.md names tests that exist."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ TEXT = (REPOSITORY / "SECURITY.md").read_text(encoding="utf-8")
 
 
 def rows() -> list[tuple[str, str]]:
-    """The promises, and what shows them."""
+    """The guarantees, and their tests."""
     found = re.findall(r"^\| (.+?) \| (.+?) \|$", TEXT, re.MULTILINE)
-    return [row for row in found if row[0] not in ("promise", "---")]
+    return [row for row in found if row[0] not in ("guarantee", "---")]
 
 
-def test_each_promise_names_what_shows_it() -> None:
+def test_each_guarantee_names_tests() -> None:
     assert len(rows()) >= 15
-    for promise, shown_by in rows():
-        assert re.search(r"`(?:bindings/python/)?[Tt]ests/", shown_by), promise
+    for guarantee, checked_by in rows():
+        assert re.search(r"`(?:bindings/python/)?[Tt]ests/", checked_by), guarantee
 
 
-def test_what_is_named_is_there() -> None:
-    for promise, shown_by in rows():
+def test_the_named_tests_exist() -> None:
+    for guarantee, checked_by in rows():
         sources = ""
-        for path in re.findall(r"`((?:bindings/python/)?[Tt]ests/[\w/.]+)`", shown_by):
-            assert (REPOSITORY / path).exists(), (promise, path)
+        for path in re.findall(r"`((?:bindings/python/)?[Tt]ests/[\w/.]+)`", checked_by):
+            assert (REPOSITORY / path).exists(), (guarantee, path)
             if path.endswith(".py"):
                 sources += (REPOSITORY / path).read_text(encoding="utf-8")
-        for name in re.findall(r"`(test_\w+)\.py`", shown_by):
+        for name in re.findall(r"`(test_\w+)\.py`", checked_by):
             sources += (REPOSITORY / "Tests" / "engine" / f"{name}.py").read_text(encoding="utf-8")
-        for name in re.findall(r"`(test_\w+)(?:_…)?`", shown_by):
-            assert f"def {name}" in sources, (promise, name)
+        for name in re.findall(r"`(test_\w+)(?:_…)?`", checked_by):
+            assert f"def {name}" in sources, (guarantee, name)
