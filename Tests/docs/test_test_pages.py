@@ -31,6 +31,16 @@ def test_a_page_is_up_to_date(index: Index, name: str) -> None:
     assert (ROOT / "docs" / name).read_text() == made, "run python docs/generate/test_pages.py"
 
 
+def test_the_contents_of_the_semantics_list_each_clause(index: Index) -> None:
+    text = (ROOT / "docs/semantics.md").read_text()
+    contents = re.findall(r"^- \[([^\]]+)\]\(#[^)]*\):((?:[^\n]*\n  )*[^\n]*)", text, re.MULTILINE)
+    listed = {section: " ".join(clauses.split()) for section, clauses in contents}
+    assert listed == {
+        section: ", ".join(f"{name} {title}" for name, title in clauses.items())
+        for section, clauses in index.clauses.items()
+    }
+
+
 def test_both_sources_are_there_whole(index: Index) -> None:
     """The sources have so many statements; a change of the pages is looked at by hand."""
     assert {source: len(statements) for source, statements in index.statements.items()} == {"Box": 51, "January": 30}
