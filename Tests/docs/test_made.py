@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from decision_flow import mark
+from drawings import mark
 from header_text import read
 from terminal_picture import screen_of
 from tool_help import Command, Tool
@@ -128,11 +128,13 @@ def test_the_reference_is_made_without_a_warning_and_has_every_function(tmp_path
     assert [name for name in FUNCTIONS if f">{name} </td>" not in groups and f">{name}()<" not in groups] == []
 
 
-def test_the_diagram_is_drawn_from_its_text() -> None:
-    picture = (ROOT / "docs/decision-flow.svg").read_text()
-    assert mark((ROOT / "docs/decision-flow.dot").read_text()) in picture
+@pytest.mark.parametrize("text", sorted((ROOT / "docs").glob("*.dot")), ids=lambda text: text.stem)
+def test_a_diagram_is_drawn_from_its_text(text: Path) -> None:
+    picture = text.with_suffix(".svg").read_text()
+    assert mark(text.read_text()) in picture
     words = " ".join(ElementTree.fromstring(picture).itertext())
-    assert "max_retries_on_exception" in words
+    label = re.findall(r'label="\s*([\w ]+)', text.read_text())[-1]
+    assert label.strip() in words
 
 
 def test_the_picture_of_a_terminal_shows_what_the_tool_wrote() -> None:

@@ -1,7 +1,7 @@
-"""Makes what is made from the header and from what the tool says: manual pages, shell completion, pictures.
+"""Makes documents from the header and from the tool: manual pages, shell completion, pictures.
 
-python docs/generate [--check]: writes the files, or says which of them are out of date. scripts/docs calls it.
-It makes the pages that lead to tests, too; python docs/generate/test_pages.py makes them alone, and needs no build.
+python docs/generate [--check]: writes the files, or lists those that are out of date. scripts/docs calls it.
+It also makes the pages that link to tests; python docs/generate/test_pages.py makes only these, and needs no build.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import completions
 import decision_flow
+import drawings
 import header_text
 import made_files
 import manual_pages
@@ -24,7 +25,16 @@ from tool_help import Tool
 
 PREFIX = Path(os.environ.get("BOXRETRY_PREFIX") or ROOT / "build/prefix").resolve()
 
-_MADE = (*test_pages.NAMES, "man/*", "completions/*", "decision-flow.*", "fetch.svg", "outages.md", "outages-*.svg")
+_MADE = (
+    *test_pages.NAMES,
+    "man/*",
+    "completions/*",
+    "decision-flow.*",
+    "architecture-*.svg",
+    "fetch.svg",
+    "outages.md",
+    "outages-*.svg",
+)
 
 
 def made() -> dict[Path, str]:
@@ -36,9 +46,9 @@ def made() -> dict[Path, str]:
     files |= {Path("docs/completions", name): text for name, text in completions.scripts(tool).items()}
     flow = decision_flow.dot(PREFIX / "bin/boxretry")
     files[Path("docs/decision-flow.dot")] = flow
-    drawn = ROOT / "docs/decision-flow.svg"
-    is_drawn = drawn.exists() and decision_flow.mark(flow) in drawn.read_text()
-    files[Path("docs/decision-flow.svg")] = drawn.read_text() if is_drawn else decision_flow.svg(flow)
+    files[Path("docs/decision-flow.svg")] = drawings.svg(flow, ROOT / "docs/decision-flow.svg")
+    for text in sorted((ROOT / "docs").glob("architecture-*.dot")):
+        files[Path("docs", text.stem + ".svg")] = drawings.svg(text.read_text(), text.with_suffix(".svg"))
     page, pictures = outages.made(PREFIX / "bin/boxretry", (ROOT / "docs/outages.md").read_text())
     files[Path("docs/outages.md")] = page
     files |= {Path("docs", name): text for name, text in pictures.items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import subprocess
@@ -65,14 +64,3 @@ def _in_general(question: str) -> str:
     question = re.sub(r"^(Exception|Attempt) \d+", r"Number of the \1", question).replace("the E", "the e")
     question = re.sub(r" \(\d+\)", "", question.replace("the A", "the a"))
     return re.sub(r" (?=\(|and |<= |>= max)", r"\\n", question)
-
-
-def svg(text: str) -> str:
-    """The diagram as a picture. It says what text it was made from, since each Graphviz draws it differently."""
-    drawn = subprocess.run(["dot", "-Tsvg"], input=text, check=True, capture_output=True, text=True).stdout
-    return drawn.replace("<svg ", f"{mark(text)}\n<svg ", 1)
-
-
-def mark(text: str) -> str:
-    """What the picture of that text has in it."""
-    return f"<!-- made from a text with the SHA-256 {hashlib.sha256(text.encode()).hexdigest()} -->"
