@@ -1853,7 +1853,7 @@ boxretry_error boxretry_strategy_callbacks_init(boxretry_strategy_callbacks *cal
 /**
  * Makes a custom strategy. If this fails, `context` remains yours: `context_free` is not called.
  *
- * A client calls it on at most four threads of its own. While four callbacks are running, further calls wait for their
+ * A client calls it on at most four separate threads. While four callbacks are running, further calls wait for their
  * decisions; their deadlines and cancels still work. Transfers, and calls with other strategies, are not delayed.
  *
  * INVALID_ARGUMENT. Free with boxretry_strategy_free(). Any thread.

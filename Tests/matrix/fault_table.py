@@ -84,7 +84,7 @@ def _broken_answers(version: Version) -> list[Fault]:
             "too long a body",
             right.well(),
             item="long",
-            deviation="libcurl from 8.0 on calls it an error of the stream, which is a protocol exception"
+            deviation="libcurl 8.0 and newer reports a stream error, which is a protocol exception"
             if is_2 and LIBCURL >= (8,)
             else "",
         ),
@@ -107,8 +107,8 @@ def _broken_answers(version: Version) -> list[Fault]:
                 right.too_large(),
                 item="200",
                 parameters={"headers": size},
-                deviation="libcurl takes 128 KiB of headers with HTTP/2, and calls more a failure to receive; that is"
-                " taken for a network exception, where it should be response_too_large, and not retried"
+                deviation="libcurl accepts 128 KiB of headers over HTTP/2, and reports more as a receive error; the"
+                " result is a network exception, but should be response_too_large, without retries"
                 if is_2
                 else "",
             )
@@ -170,8 +170,8 @@ def _slowness(version: Version) -> list[Fault]:
             item="200",
             parameters={"every_head": BYTE_EVERY_MS, "h": f"X-Long:{'x' * 40}"},
             idle_ms=IDLE_MS,
-            deviation="libcurl shows nothing of a frame of headers before it is whole, so that its bytes do not count"
-            " as moving, as they should"
+            deviation="libcurl does not show a frame of headers before it is complete, so its bytes do not restart"
+            " the idle time, but should"
             if version is Version.HTTP_2 and LIBCURL < (8,)
             else "",
         ),
@@ -213,7 +213,7 @@ def _connections(version: Version) -> list[Fault]:
                 deviates_in_record=True,
             )
             for what, text in (
-                ("an answer that nobody asked for", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nnot yours"),
+                ("an unsolicited response", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nnot yours"),
                 # In HTTP/2 it is the beginning of a frame, and its rest may still come.
                 *([] if is_2 else [("an empty line", "\r\n")]),
             )
@@ -278,13 +278,13 @@ def _streams() -> list[Fault]:
             **(
                 {
                     "idle_ms": IDLE_MS,
-                    "deviation": "libcurl from 8.0 on tells the server so, and then waits for it to close the"
-                    " connection, so that the cause is timeout_idle, where it should be protocol",
+                    "deviation": "libcurl 8.0 and newer reports it to the server, and then waits for the server"
+                    " to close the connection; the cause is timeout_idle, but should be protocol",
                 }
                 if LIBCURL >= (8,)
                 else {
-                    "deviation": "libcurl before 8.0 calls what is no frame an answer that never came, so that the"
-                    " cause is receive, where it should be protocol"
+                    "deviation": "libcurl before 8.0 reports invalid frames as a response that never came; the"
+                    " cause is receive, but should be protocol"
                 }
             ),
         ),

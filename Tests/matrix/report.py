@@ -1,4 +1,4 @@
-"""docs/fault-matrix.md, made from what the cells of a run came to."""
+"""docs/fault-matrix.md, made from the results of a run."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from boxretry import libcurl_version
 from fault_table import FAULTS
 from kinds import Kind, Times, Version
 
-#: Under which a test says what its cell came to: version, fault, kind, times and text.
+#: The property in which a test reports its cell: version, fault, kind, times and text.
 PROPERTY = "cell"
 
 HEAD = """# The fault matrix
 
-What a call comes to when something goes wrong, for each kind of request. A run of `Tests/matrix` makes this page: a
-server makes each fault there, and each cell is checked against [the semantics](semantics.md); and also that the server
-saw exactly the requests that the record has, with the same body each time.
+This page shows how a call ends when something goes wrong, for each fault and each kind of request. A run of
+`Tests/matrix` makes the page. A server produces each fault, and each cell is checked against
+[the semantics](semantics.md). The run also checks that the server saw exactly the requests in the record, with the
+same body each time.
 
 A cell reads: how attempt 1 ended, the wait, how attempt 2 ended, … → what the caller gets (the reason of the last
-decision). An attempt ends in a status, or in the cause of a network exception. *each*: the fault comes each time;
-*once*: the next request is well. Options are the defaults, but for the waits: they are a thousand times as short and
-have no jitter, and no more than 50 ms of a Retry-After is waited for. Where more than one ending stands, which it
-is is a matter of time."""
+decision). An attempt ends with a status, or with the cause of a network exception. *each* means that the fault occurs
+every time, *once* that the next request succeeds. All options have their defaults, except the waits: they are 1000
+times shorter and have no jitter, and a Retry-After is capped at 50 ms. If a cell has more than one ending, timing
+decides which one occurs."""
 
 
 MADE_WITH = "Made with libcurl {}."
@@ -48,7 +49,7 @@ class Report:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Writes the page, or compares; not if only some of the cells were run."""
         if self._cells.keys() != _all_cells():
-            self._message = "some cells were not run: nothing is said of docs/fault-matrix.md"
+            self._message = "some cells were not run: docs/fault-matrix.md is not compared"
             return
         text = render(self._cells)
         there = self._path.read_text() if self._path.exists() else ""
@@ -58,7 +59,7 @@ class Report:
             self._message = "docs/fault-matrix.md was made with another version of libcurl: it is not compared"
         elif text != there:
             lines = difflib.unified_diff(there.split("\n"), text.split("\n"), "docs/fault-matrix.md", "this run", n=0)
-            self._message = "\n".join([*lines, "docs/fault-matrix.md is not what the run made: use --write-report"])
+            self._message = "\n".join([*lines, "docs/fault-matrix.md differs from this run: use --write-report"])
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -86,7 +87,7 @@ def render(cells: dict[tuple[str, str, str, str], str]) -> str:
         rows = [_line(fault.name, *(_cell(cells, version, fault.name, kind) for kind in Kind)) for fault in faults]
         parts.append("\n".join(head + rows))
         if deviations := [f"- {fault.name}: {fault.deviation}." for fault in faults if fault.deviation]:
-            parts.append("What is not as it should be:")
+            parts.append("Deviations from the semantics:")
             parts.append("\n".join(deviations))
     return "\n\n".join(parts) + "\n"
 
