@@ -34,14 +34,14 @@ INTRODUCTION = """# Where the time goes
 
 Made by `scripts/profile` on {today} at {version}: {machine}; {tools}. "Before" is {before}.
 
-Counts repeat where seconds do not. Each is the difference of two runs, one with more of the same than the other, so
-that what only happens at the start drops out: instructions and calls are callgrind's, of 2,500 requests less those of
-500, or of 6,000 decisions less those of 3,000; system calls are strace's, of 6,000 requests less those of 2,000. All
-threads of the client are counted, and nothing of the server, which is nginx on this machine.
+Counts are repeatable; seconds are not. Each count is the difference of two runs, of which one does more, so that work
+at the start cancels out. Instructions and calls are counted by callgrind, for 2,500 requests minus 500, or 6,000
+decisions minus 3,000. System calls are counted by strace, for 6,000 requests minus 2,000. All threads of the client
+count. The server, nginx on this machine, does not count.
 
-Atomic are instructions with a lock: the compiler writes some in the place of a call of `swift_retain`. A program is
-some fifty times slower in callgrind: with many requests in flight more of them are ready at once than there would be,
-and what is done once for many is done for more of them."""
+"Atomic" counts instructions with a lock; the compiler emits some of them instead of a call of `swift_retain`. In
+callgrind a program is about fifty times slower. So with many requests in flight, more of them are ready at the same
+moment than in a normal run, and work that is done once for several requests is done for more of them."""
 
 
 def of_requests(url: str) -> tuple[dict[str, dict[str, float]], Numbers, Numbers]:
@@ -136,11 +136,11 @@ def main(arguments: list[str]) -> None:
         ),
         "## One request after another\n\nBare libcurl's `curl_easy_perform`, and `boxretry_client_perform`.",
         compared(requests, before, "easy", "perform"),
-        "Instructions by function, of all that our side runs, libc's and libcurl's too:",
+        "Instructions by function, for all code on the client's side, libc and libcurl included:",
         functions(own_of_one, 30),
         "## 64 requests in flight\n\nBare libcurl's `curl_multi_poll`, and `boxretry_client_submit` with a queue.",
         compared(requests, before, "poll", "queue"),
-        "Instructions by function, of all that our side runs, libc's and libcurl's too:",
+        "Instructions by function, for all code on the client's side, libc and libcurl included:",
         functions(own_of_many, 30),
         "## One decision\n\nThe same rules in plain C, and `boxretry_strategy_should_retry`.",
         *(f"{name}:\n\n{compared(decisions, before, f'plain, {name}', f'ours, {name}')}" for name in DECISIONS),

@@ -1,4 +1,4 @@
-"""Runs the benchmarks against the installed library, and writes what they say to bench/RESULTS.md.
+"""Runs the benchmarks against the installed library, and writes the results to bench/RESULTS.md.
 
     python bench/run.py [NAME…]      all of them by default, in less than ten minutes; only then are results written
 
@@ -71,9 +71,9 @@ def main(names: list[str]) -> None:
             f"in {time.monotonic() - began:.0f} seconds: "
             f"{platform.machine()}, {os.cpu_count()} processors, "
             f"{platform.system()} {platform.release().split('-')[0]}, shared with other work; {', '.join(versions)}. "
-            "Only ratios mean something: each is the median of those of the rounds, and so need not be that of the "
-            "medians beside it; in brackets are the least and the most. "
-            "Of bare libcurl's ways a round takes the least of each figure.\n\n"
+            "Only ratios are meaningful. Each is the median of the ratios of the rounds, and can differ from the ratio "
+            "of the medians next to it. The least and the most are in brackets. "
+            "For bare libcurl, each round takes the best figure of its interfaces.\n\n"
         )
         (ROOT / "bench/RESULTS.md").write_text(introduction + "\n".join(sections))
 

@@ -8,7 +8,7 @@ from measure import LIBRARY, OUT, PREFIX, compile_c, markdown, rows_of, run
 
 
 def decision() -> str:
-    """One decision through the library against the same rules in plain C in a shared library.
+    """One decision with the library, compared with the same rules in plain C in a shared library.
 
     The goal: 1.5.
     """
@@ -24,9 +24,9 @@ def decision() -> str:
 
 
 def token() -> str:
-    """Reading a valid token from a source against a mutex, the same clock and a copy of the same bytes in C.
+    """Reading a valid token from a source, compared with a mutex, the same clock and a copy of the same bytes in C.
 
-    The goals: 1.0 with one thread, and more threads are no slower together.
+    The goals: 1.0 with one thread, and more threads together are not slower.
     """
     program = compile_c("decisions/token", options=f"-L{PREFIX}/lib -lboxretry -lpthread -Wl,-rpath,{PREFIX}/lib")
     introduction = (

@@ -10,7 +10,7 @@ from measure import LIBRARY, ROOT
 
 
 def python(rounds: int = 3) -> str:
-    """The Python package against other clients: bench/python/compare.py."""
+    """The Python package, compared with other clients: bench/python/compare.py."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     requirements = f"{ROOT}/bench/python/requirements.txt"
     subprocess.run([*pip, "-r", requirements], check=True, stdout=sys.stderr)

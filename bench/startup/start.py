@@ -15,9 +15,9 @@ from server import nginx
 
 
 def startup(rounds: int = 101) -> str:
-    """From dlopen to the first decision, each time in a new process; libcurl's start for comparison.
+    """From dlopen to the first decision, each time in a new process, compared with the start of libcurl.
 
-    The goal is 0.5 ms beyond libcurl's own.
+    The goal: at most 0.5 ms more than libcurl.
     """
     program = compile_c("startup/startup", options="-ldl")
     subjects = {"boxretry": str(LIBRARY), "curl": "libcurl.so.4"}
@@ -31,9 +31,9 @@ def startup(rounds: int = 101) -> str:
 
 
 def first_response(rounds: int = 21) -> str:
-    """From the start of a process to its end, with one request between.
+    """From the start of a process to its end, with one request.
 
-    Python's modules are compiled before, as those of installed packages are.
+    Python's modules are compiled in advance, like those of installed packages.
     """
     client = compile_c("startup/first", options=f"-L{PREFIX}/lib -lboxretry -Wl,-rpath,{PREFIX}/lib")
     bare = compile_c("startup/first", options="-DBARE -lcurl", output="first-bare")

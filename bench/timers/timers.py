@@ -10,7 +10,7 @@ from server import nginx
 
 
 def timers() -> str:
-    """The engine's timer queue against a binary heap in C, which like it allocates each entry.
+    """The engine's timer queue, compared with a binary heap in C. Both allocate each entry.
 
     The queue is compiled from its source, as the library is. The goals, for 1,000,000: 1.5, and 200 bytes.
     """
@@ -35,13 +35,13 @@ def timers() -> str:
                 aims.append(Goal("bytes each", float(ours), 200) if name == "bytes" else Goal(name, float(ratio), 1.5))
     picture = plot.lines("nanoseconds for each, and bytes", "waiting", points)
     (ROOT / "bench/timers/timers.svg").write_text(picture)
-    return f"{markdown(rows)}{goals.said('timers', aims)}\n\n![The same as a picture](timers/timers.svg)"
+    return f"{markdown(rows)}{goals.said('timers', aims)}\n\n![The figures as a chart](timers/timers.svg)"
 
 
 def waiting(rounds: int = 3) -> str:
     """Whole calls that wait for their next attempt: memory and processor time for each.
 
-    1,000,000 of them need 2 GB, and are measured once.
+    1,000,000 calls need 2 GB and are measured once.
     """
     program = compile_client("timers/waiting")
     rows = [["calls", "bytes each", "µs until it waits", "µs to cancel it"]]
@@ -55,4 +55,4 @@ def waiting(rounds: int = 3) -> str:
                 points[name].append((count, value))
     picture = plot.lines("µs of processor time for a call, and KiB", "calls that wait", points)
     (ROOT / "bench/timers/waiting.svg").write_text(picture)
-    return f"{rounds} runs, medians.\n\n{markdown(rows)}\n\n![The same as a picture](timers/waiting.svg)"
+    return f"{rounds} runs, medians.\n\n{markdown(rows)}\n\n![The figures as a chart](timers/waiting.svg)"

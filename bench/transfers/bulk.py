@@ -9,7 +9,7 @@ from server import LARGE, nginx
 
 
 def bulk(rounds: int = 3) -> str:
-    """1 GiB from nginx on this machine, and 1 GiB to it, against bare libcurl with buffers of the same size.
+    """1 GiB from nginx on this machine, and 1 GiB to it, compared with bare libcurl with buffers of the same size.
 
     The goals, as for requests: CPU 1.05, MiB/s 0.97.
     """

@@ -12,7 +12,7 @@ def idle(rounds: int = 3) -> str:
 
     The goals, for 10,000 of 300 ms: none early, and 99 % within 5 ms.
 
-    Of 300 ms with all transfers begun at once, and of 3 s, for which all connections are there before one is due.
+    With 300 ms, all transfers begin at once. With 3 s, all connections exist before the first timeout.
     """
     raise_descriptor_limit()
     program = compile_c("transfers/idle", options=f"-L{PREFIX}/lib -lboxretry -Wl,-rpath,{PREFIX}/lib")

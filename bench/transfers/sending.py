@@ -114,9 +114,9 @@ def http(rounds: int = 5) -> str:
 
 
 def retries(rounds: int = 5) -> str:
-    """Requests that get a 503 with Retry-After: 0, and then a 200, against twice the requests with bare libcurl.
+    """Requests that get a 503 with Retry-After: 0, and then a 200, compared with twice the requests with bare libcurl.
 
-    With one in flight each fails exactly once; with more, on the average. The goal: CPU 1.08.
+    With one in flight each fails exactly once; with more, once on average. The goal: CPU 1.08.
     """
     rows = [["in flight", *HEADINGS]]
     aims = []
@@ -142,7 +142,7 @@ def streams(rounds: int = 5) -> str:
 
 
 def growth(rounds: int = 3) -> str:
-    """What a request costs as more of them are in flight.
+    """The cost of a request with more of them in flight.
 
     The goals, for 10,000: CPU 1.05, requests/s 0.97; 1 KiB.
     """
@@ -165,6 +165,6 @@ def growth(rounds: int = 3) -> str:
     }
     for name, picture in pictures.items():
         (ROOT / "bench/transfers" / name).write_text(picture)
-    shown = "\n".join(f"![The same as a picture](transfers/{name})" for name in pictures)
+    shown = "\n".join(f"![The figures as a chart](transfers/{name})" for name in pictures)
     aims = goals_of(load, costs)
     return f"{rounds} rounds in turn, medians.\n\n{markdown(rows)}{goals.said('growth', aims)}\n\n{shown}"

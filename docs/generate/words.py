@@ -42,7 +42,8 @@ class Phrase:
 PHRASES = (
     Phrase(
         "is no",
-        r"(?<!\bthere )\b(?:is|are|was|were) no (?!(?:longer|more|less|fewer|different|better|worse|need)\b)\w+",
+        r"(?<!\bthere )\b(?:is|are|was|were) no (?!(?:more|less|fewer|different|better|worse|need|longer|shorter|larger"
+        r"|smaller|higher|lower|faster|slower|later|earlier)\b)\w+",
         'write "is not a …", or "does not …"',
     ),
     Phrase(
