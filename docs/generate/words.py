@@ -151,8 +151,9 @@ def _python_prose(text: str) -> str:
     lines = [""] * (text.count("\n") + 2)
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            for number, line in enumerate(ast.get_source_segment(text, node.value, padded=True).split("\n")):
-                lines[node.lineno - 1 + number] = line
+            docstring = ast.get_source_segment(text, node.value, padded=True) or ""
+            for number, line in enumerate(docstring.split("\n"), node.lineno - 1):
+                lines[number] = line
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             lines[token.start[0] - 1] += token.string
