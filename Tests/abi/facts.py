@@ -386,7 +386,7 @@ def _is_access_token(text: bytes) -> bool:
 
 TEXTS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
     "boxretry_delay_header.name": ("1 to 256 visible ASCII characters, without a colon", _is_delay_header_name),
-    "boxretry_retry_options.should_retry_header": ("The name is as that of a delay header", _is_delay_header_name),
+    "boxretry_retry_options.should_retry_header": ("The name obeys the rules of a delay header", _is_delay_header_name),
     # What has no words here has them in the comment of its struct, or of the function's section.
     f"boxretry_request.method{OF_A_CLIENT}": ("", lambda text: _is_token(text, 32)),
     f"boxretry_request.url{OF_A_CLIENT}": ("", lambda text: text.startswith((b"http://", b"https://"))),
