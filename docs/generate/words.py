@@ -26,6 +26,8 @@ CLEAN = (
     "docs/generate/words.py",
     "include/boxretry.h",
     "bindings/python/README.md",
+    "bench/**/*.md",
+    "Tests/**/*.md",
 )
 """Files that must not contain any of the phrases. Add files when they are rewritten."""
 
