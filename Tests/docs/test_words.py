@@ -105,6 +105,14 @@ def test_code_spans_of_markdown_and_code_of_python_are_not_checked(tmp_path: Pat
     assert [found.line for found in words.find(words.prose(module))] == [8]
 
 
+@pytest.mark.parametrize("suffix", [".c", ".swift"])
+def test_comments_and_texts_of_code_are_checked(suffix: str, tmp_path: Path) -> None:
+    source = tmp_path / f"source{suffix}"
+    source.write_text('int cancelled = 4 / 2; // It is\n// no success.\n/* Whoever\n asks. */ f("goes on", "/", 1);\n')
+    found = [(each.line, each.phrase.name) for each in words.find(words.prose(source))]
+    assert found == [(1, "is no"), (3, "whoever"), (4, "goes on")]
+
+
 def test_the_clean_files_exist_and_have_none_of_the_phrases(capsys: pytest.CaptureFixture[str]) -> None:
     assert [glob for glob in words.CLEAN if not list(ROOT.glob(glob))] == []
     assert (words.main([]), capsys.readouterr().out) == (0, "")

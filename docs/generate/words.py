@@ -2,7 +2,8 @@
 
 python docs/generate/words.py [FILE…]: checks these files, or all files in CLEAN. Exit status 1 if it finds a phrase.
 
-In Markdown, code spans and the targets of links are not checked; in Python only docstrings and comments are.
+In Markdown, code spans and the targets of links are not checked. In Python only docstrings and comments are checked, in
+Swift and C only comments and string literals.
 """
 
 from __future__ import annotations
@@ -138,7 +139,13 @@ def prose(path: Path) -> str:
         return re.sub(r"``[^`\n]+``|`[^`]+`(?!`)|\]\([^)]*\)", _blank, _without_marks_of_code(text))
     if path.suffix == ".py":
         return _python_prose(text)
+    if path.suffix in (".c", ".h", ".swift"):
+        return _IN_CODE.sub(lambda match: match[1] or _blank(match), text)
     return text
+
+
+_IN_CODE = re.compile(r'(//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*")|[^\s"/]+|/', re.DOTALL)
+"""Comments and string literals, as the first group, and everything else."""
 
 
 def _blank(match: re.Match[str]) -> str:
