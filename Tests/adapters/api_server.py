@@ -64,8 +64,9 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.path.split("?")[0]
         for pattern, answer in _ANSWERS:
             if re.fullmatch(pattern, path):
-                return answer(self, path, body)
-        return self.answer(404, b'{"error": "not found"}')
+                answer(self, path, body)
+                return
+        self.answer(404, b'{"error": "not found"}')
 
     do_GET = do_POST = do_PUT = do_PATCH = do_HEAD = do_DELETE = do_OPTIONS = _answer_any
 

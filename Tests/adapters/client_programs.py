@@ -1,3 +1,4 @@
+# mypy: disable-error-code="import-not-found, import-untyped"
 """Programs that use API clients. `client_programs.py PROGRAM plain|ours URL`: prints what it has got, as JSON."""
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def _counted_requests() -> Iterator[list[None]]:
         count.append(None)
         return sending(*arguments)
 
-    Client._sending = counted  # type: ignore[method-assign]
+    Client._sending = counted  # type: ignore[method-assign,assignment]
     yield count
 
 

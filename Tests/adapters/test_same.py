@@ -21,7 +21,7 @@ from boxretry.integrations.httpx import RetryTransport
 from boxretry.integrations.requests import RetryAdapter
 from recording import Answer, Received, RecordingServer, ok, raw
 
-ONCE = {"max_attempts": 1, "max_retries_on_exception": 0}
+ONCE: dict[str, Any] = {"max_attempts": 1, "max_retries_on_exception": 0}
 
 #: A body and headers, as both packages take them: as they are made anew for each request.
 BODIES: dict[str, Callable[[], dict[str, Any]]] = {

@@ -132,9 +132,10 @@ def test_b11_delay_headers_are_off_by_default(server: FaultServer, client: Clien
     ],
 )
 def test_b11_should_retry_header(server: FaultServer, status: int, says: str, reason: Reason) -> None:
-    headers = {f"{status}.h": f"X-Should-Retry:{says}"}
     with Client(quick(should_retry_header="x-should-retry")) as client:
-        attempts = client.get(server.url(f"/seq/{status},200", headers, id=server.new_id())).attempts
+        attempts = client.get(
+            server.url(f"/seq/{status},200", {f"{status}.h": f"X-Should-Retry:{says}"}, id=server.new_id())
+        ).attempts
     assert attempts[0].reason is reason
     assert len(attempts) == (2 if reason in (Reason.RETRY_REQUESTED, Reason.SERVER_ERROR) else 1)
 

@@ -206,8 +206,8 @@ def _connections(version: Version) -> list[Fault]:
                 item="200",
                 is_reused=True,
                 says=text,
-                deviation="libcurl 8.0 to 8.21 reads what has come on an idle connection of HTTP/2, and does not say that it"
-                " was not HTTP/2 until it sends the request, so that a request is recorded that was not sent"
+                deviation="libcurl 8.0 to 8.21 reads what arrived on an idle HTTP/2 connection, and reports that it was"
+                " not HTTP/2 only when it sends the request: the record has a request that was not sent"
                 if is_2 and (8,) <= LIBCURL < (8, 22)
                 else "",
                 deviates_in_record=True,

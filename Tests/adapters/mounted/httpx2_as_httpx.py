@@ -1,3 +1,4 @@
+# mypy: disable-error-code="import-not-found"
 """A plugin of pytest: the tests of the transports for HTTPX are about those for httpx2 (F145)."""
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ _open = contextlib.ExitStack()
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    for module in {item.getparent(pytest.Module).module for item in session.items if item.getparent(pytest.Module)}:
+    files = [item.getparent(pytest.Module) for item in session.items]
+    for module in {file.module for file in files if file}:
         if hasattr(module, "TARPIT"):
             module.TARPIT = f"http://127.0.0.1:{_open.enter_context(full_backlog())}"
 

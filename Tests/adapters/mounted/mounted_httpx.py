@@ -27,5 +27,5 @@ def _async_transport(verify: Any = True, proxy: Any = None, **unused: Any) -> As
     return AsyncRetryTransport(**_settings(verify, proxy))
 
 
-httpx._client.HTTPTransport = _transport  # type: ignore[attr-defined,assignment,misc]
-httpx._client.AsyncHTTPTransport = _async_transport  # type: ignore[attr-defined,assignment,misc]
+httpx._client.HTTPTransport = _transport  # type: ignore[attr-defined,assignment]
+httpx._client.AsyncHTTPTransport = _async_transport  # type: ignore[attr-defined,assignment]

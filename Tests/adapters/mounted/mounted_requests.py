@@ -14,4 +14,4 @@ def _adapter(**unused: Any) -> RetryAdapter:
     return RetryAdapter(RetryStrategy(max_attempts=1, max_retries_on_exception=0))
 
 
-requests.sessions.HTTPAdapter = _adapter  # type: ignore[assignment,misc]
+requests.sessions.HTTPAdapter = _adapter  # type: ignore[assignment]

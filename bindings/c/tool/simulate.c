@@ -65,7 +65,7 @@ static const char *const details[] = {
     "The server serves one request after another, each in the same time. Requests\n"
     "that find its queue full fail at once. A request that it has accepted is served\n"
     "even if its client has given up. The decisions, budgets and jitter are those of\n"
-    "the library, the gate of share-retry-after is a model of its own; time is\n"
+    "the library, the gate of share-retry-after is a separate model; time is\n"
     "virtual.\n"
     "\n"
     "Columns: the highest load in the outage and after it, averaged over a second or\n"
