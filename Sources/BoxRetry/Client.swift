@@ -161,7 +161,7 @@ extension ClientHandle {
         var strategy = parts.strategy
         if let pointer = request.strategy { strategy = try StrategyHandle.retained(pointer, "strategy").strategy }
         let cancel = try CancelHandle.cancelSwitch(behind: request.cancel)
-        let sink = try BodySink.checked(request.sink)
+        let sink = try boxretry_sink.checked(request.sink)
         let copy = try copy(of: request)
         let tokens = try tokens(for: request, copy)
         settings.isDirect = tokens != nil && !allowsInsecureToken && !copy.place.has_tls
@@ -237,7 +237,7 @@ extension ClientHandle {
             guard request.body == nil else {
                 throw .invalidArgument("request", "body_source", "and body are both set")
             }
-            return .stream(try BodySource.checked(source, isBorrowed: isBorrowed, engine))
+            return try .checked(source, isBorrowed: isBorrowed, engine)
         }
         guard request.body_length >= 0 else { throw .invalidArgument("request", "body_length", "must be below 2^63") }
         guard request.body_length > 0, let body = request.body else { return .none }

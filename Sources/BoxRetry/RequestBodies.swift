@@ -39,11 +39,11 @@ func absolutePath(
 
 // MARK: - Sources
 
-extension BodySource {
+extension RequestCopy.Body {
     /// Checks and copies a caller's source. Callbacks are called only if the call begins.
     static func checked(
         _ pointer: UnsafePointer<boxretry_body_source>, isBorrowed: Bool, _ engine: Engine
-    ) throws(Failure) -> BodySource {
+    ) throws(Failure) -> RequestCopy.Body {
         let source = try boxretry_body_source.read(pointer, "body_source")
         guard source.offset >= 0 else {
             throw .invalidArgument("body_source", "offset", "must be 0 or more", is: source.offset)
@@ -59,7 +59,7 @@ extension BodySource {
             guard let file = FileSource.make(path: path, offset: source.offset, length: source.length) else {
                 throw .outOfMemory
             }
-            return file
+            return .stream(file)
         case BOXRETRY_SOURCE_DESCRIPTOR:
             let fileLength = shim_file_length(source.descriptor)
             guard fileLength >= 0 else {
@@ -71,15 +71,15 @@ extension BodySource {
             }
             let descriptor = shim_file_duplicate(source.descriptor)
             guard descriptor >= 0 else { throw .exhausted }
-            return FileSource(descriptor: descriptor, offset: source.offset, length: source.length)
-        case BOXRETRY_SOURCE_CALLBACK: return try callback(source)
-        case BOXRETRY_SOURCE_MULTIPART: return try multipart(source, isBorrowed: isBorrowed, engine)
+            return .stream(FileSource(descriptor: descriptor, offset: source.offset, length: source.length))
+        case BOXRETRY_SOURCE_CALLBACK: return .stream(try callback(source))
+        case BOXRETRY_SOURCE_MULTIPART: return .form(try multipart(source, isBorrowed: isBorrowed, engine))
         default:
             throw .invalidArgument("body_source", "kind", "is not a BOXRETRY_SOURCE_ constant", is: Int64(source.kind))
         }
     }
 
-    private static func callback(_ source: boxretry_body_source) throws(Failure) -> BodySource {
+    private static func callback(_ source: boxretry_body_source) throws(Failure) -> CallbackSource {
         guard let read = source.read else { throw .invalidArgument("body_source", "read", "is NULL") }
         let context = source.context
         let rewind = source.rewind
@@ -97,7 +97,7 @@ extension BodySource {
 
     private static func multipart(
         _ source: boxretry_body_source, isBorrowed: Bool, _ engine: Engine
-    ) throws(Failure) -> BodySource {
+    ) throws(Failure) -> MultipartSource {
         guard let parts = source.parts else { throw .invalidArgument("body_source", "parts", "is NULL") }
         guard source.part_count >= 1, source.part_count <= 1_000 else {
             throw .invalidArgument("body_source", "part_count", "must be from 1 to 1000")
@@ -150,11 +150,11 @@ extension MultipartSource {
 
 // MARK: - Sinks
 
-extension BodySink {
+extension boxretry_sink {
     /// Checks and copies a caller's sink; NULL: there is none. Callbacks are called only if the call begins.
-    static func checked(_ pointer: UnsafePointer<boxretry_sink>?) throws(Failure) -> BodySink? {
+    static func checked(_ pointer: UnsafePointer<boxretry_sink>?) throws(Failure) -> (any BodySink)? {
         guard let pointer else { return nil }
-        let sink = try boxretry_sink.read(pointer, "sink")
+        let sink = try read(pointer, "sink")
         switch Int(sink.kind) {
         case BOXRETRY_SINK_FILE:
             guard let given = sink.path, given.pointee != 0 else {
@@ -172,7 +172,7 @@ extension BodySink {
         }
     }
 
-    private static func callback(_ sink: boxretry_sink) throws(Failure) -> BodySink {
+    private static func callback(_ sink: boxretry_sink) throws(Failure) -> CallbackSink {
         guard let write = sink.write else { throw .invalidArgument("sink", "write", "is NULL") }
         guard sink.is_resumable == 0 else { throw .invalidArgument("sink", "is_resumable", "is for files only") }
         guard sink.reserved == 0 else { throw .invalidArgument("sink", "reserved", "must be 0") }

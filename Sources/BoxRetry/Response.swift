@@ -93,7 +93,7 @@ extension AttemptRecord {
         attempt.request_sent = requestSent.rawValue
         attempt.proxy_status = report.proxy_status
         attempt.curl_code = curlCode
-        attempt.curl_text = curlCode == 0 ? StaticString("").cString : shim_easy_text(CURLcode(UInt32(curlCode)))
+        attempt.curl_text = curlCode == 0 ? StaticString("").cString : shim_curl_code_text(curlCode)
         return attempt
     }
 

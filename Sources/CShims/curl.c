@@ -135,6 +135,6 @@ void *shim_multi_next_ended(shim_multi *multi, CURLcode *code) {
   return NULL;
 }
 
-const char *shim_easy_text(CURLcode code) {
-  return curl_easy_strerror(code);
+const char *shim_curl_code_text(int32_t code) {
+  return curl_easy_strerror((CURLcode)code);
 }

@@ -286,8 +286,14 @@ static bool has_tls(const shim_attempt *attempt) {
 /* Over TLS the handshake agrees on the version. From 8.10 on, libcurl with prior knowledge sends HTTP/2 to servers that have
  * not agreed to it. */
 static long http_version(const shim_attempt *attempt) {
-  const bool is_agreed_on = attempt->http_version == CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE && has_tls(attempt);
-  return is_agreed_on ? CURL_HTTP_VERSION_2TLS : attempt->http_version;
+  switch (attempt->http_version) {
+  case SHIM_HTTP_2_OVER_TLS:
+    return CURL_HTTP_VERSION_2TLS;
+  case SHIM_HTTP_2_PRIOR_KNOWLEDGE:
+    return has_tls(attempt) ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+  default:
+    return CURL_HTTP_VERSION_1_1;
+  }
 }
 
 /* The method, and the request's body. */

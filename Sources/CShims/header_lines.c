@@ -5,9 +5,17 @@
 #include <string.h>
 #include <strings.h>
 
-struct curl_slist *shim_header_add_secret(const char *start, const char *secret, struct curl_slist *others) {
+shim_lines *shim_lines_append(shim_lines *lines, const char *line) {
+  return curl_slist_append(lines, line);
+}
+
+void shim_lines_free(shim_lines *lines) {
+  curl_slist_free_all(lines);
+}
+
+shim_lines *shim_header_add_secret(const char *start, const char *secret, shim_lines *others) {
   const size_t length = strlen(start) + strlen(secret);
-  struct curl_slist *first = malloc(sizeof *first);
+  shim_lines *first = malloc(sizeof *first);
   char *line = malloc(length + 1);
   if (!first || !line) {
     free(first);
@@ -16,11 +24,11 @@ struct curl_slist *shim_header_add_secret(const char *start, const char *secret,
   }
   memcpy(line, start, strlen(start));
   memcpy(line + strlen(start), secret, strlen(secret) + 1);
-  *first = (struct curl_slist){line, others};
+  *first = (shim_lines){line, others};
   return first;
 }
 
-void shim_header_free_secret(struct curl_slist *first) {
+void shim_header_free_secret(shim_lines *first) {
   if (!first) return;
   shim_wipe(first->data, strlen(first->data));
   free(first->data);
@@ -28,17 +36,17 @@ void shim_header_free_secret(struct curl_slist *first) {
 }
 
 /* Not to be told about a 100 that does not come; it is nothing to libcurl where there is no body. */
-static struct curl_slist no_lines = {(char[]){"Expect:"}, NULL};
+static shim_lines no_lines = {(char[]){"Expect:"}, NULL};
 
-struct curl_slist *shim_header_no_lines(void) {
+shim_lines *shim_header_no_lines(void) {
   return &no_lines;
 }
 
-void shim_header_free_lines(struct curl_slist *lines) {
+void shim_header_free_lines(shim_lines *lines) {
   if (lines != &no_lines) curl_slist_free_all(lines);
 }
 
-bool shim_header_has_authorization(const struct curl_slist *lines) {
+bool shim_header_has_authorization(const shim_lines *lines) {
   for (; lines; lines = lines->next)
     if (strncasecmp(lines->data, "Authorization:", 14) == 0 || strncasecmp(lines->data, "Authorization;", 14) == 0)
       return true;

@@ -301,7 +301,7 @@ struct TemporaryFile {
 final class Recorder {
     var log: [String] = []
     /// What it answers to each piece; then that it has taken it.
-    var answers: [BodySink.WriteResult] = []
+    var answers: [BodyWrite] = []
 
     /// Whether its restart succeeds.
     var canRestart = true
@@ -309,7 +309,7 @@ final class Recorder {
     /// Whether it takes a delivery that it is told of.
     var canBegin = true
 
-    func make(canRestart: Bool = true, isTold: Bool = false) -> BodySink {
+    func make(canRestart: Bool = true, isTold: Bool = false) -> CallbackSink {
         CallbackSink(
             write: { _, data, count in
                 let bytes = UnsafeRawBufferPointer(start: data, count: count)

@@ -66,6 +66,10 @@ final class ScriptedTransport: Transport {
     }
 
     func begin(_ transfer: Transfer) -> LocalFailure? {
+        ScriptedCarrier(self).begin(transfer)
+    }
+
+    fileprivate func play(_ transfer: Transfer) -> LocalFailure? {
         begun.append((clock.monotonic.seconds, transfer.call.isFresh))
         note(transfer.attempt())
         let script = scripts.count > 1 ? scripts.removeFirst() : scripts[0]
@@ -92,7 +96,9 @@ final class ScriptedTransport: Transport {
         headerLines.append(lines)
     }
 
-    func end(_ transfer: Transfer) {
+    func makeFormCarrier() -> (any FormCarrier)? { nil }
+
+    fileprivate func end(_ transfer: Transfer) {
         pending.removeAll { $0.transfer === transfer }
         ended.removeAll { $0.transfer === transfer }
         held.removeAll { $0.transfer === transfer }
@@ -161,7 +167,7 @@ final class ScriptedTransport: Transport {
         }
     }
 
-    func resume(_ transfer: Transfer) {
+    fileprivate func resume(_ transfer: Transfer) {
         guard let index = held.firstIndex(where: { $0.transfer === transfer }) else { return }
         let now = clock.monotonic.nanoseconds
         for event in held.remove(at: index).events { pending.append((now, transfer, event)) }
@@ -172,6 +178,38 @@ final class ScriptedTransport: Transport {
     }
 
     func wake() {}
+}
+
+/// Plays a script for one transfer.
+private final class ScriptedCarrier: Carrier {
+    private let transport: ScriptedTransport
+    private unowned var transfer: Transfer?
+
+    init(_ transport: ScriptedTransport) {
+        self.transport = transport
+    }
+
+    func begin(_ transfer: Transfer) -> LocalFailure? {
+        self.transfer = transfer
+        transfer.carrier = self
+        return transport.play(transfer)
+    }
+
+    func resume() {
+        if let transfer { transport.resume(transfer) }
+    }
+
+    func end() {
+        if let transfer { transport.end(transfer) }
+        transfer?.carrier = nil
+        transfer = nil
+    }
+
+    var hasSentAll: Bool { false }
+    func hasDrained() -> Bool { false }
+    func read(_ written: StatusLine) -> StatusLine { written }
+    func listenForRefusals(_ listens: Bool) {}
+    func ignoreLength() {}
 }
 
 /// A client in virtual time, with a scripted server.
@@ -212,7 +250,7 @@ final class Scene {
     /// Performs a call, without jitter.
     func perform(
         method: String = "GET", url: String? = nil, headers: OwnedHeaders = OwnedHeaders(), body: String? = nil,
-        source: BodySource? = nil, sink: BodySink? = nil, tokens: TokenSource? = nil,
+        source: (any BodySource)? = nil, sink: (any BodySink)? = nil, tokens: TokenSource? = nil,
         strategy: (any RetryStrategy)? = nil,
         cancelSwitch: CancelSwitch? = nil, _ change: (inout CallSettings) -> Void = { _ in }
     ) throws -> CallResult {
@@ -228,7 +266,7 @@ final class Scene {
 
     func makeCall(
         method: String = "GET", url: String? = nil, headers: OwnedHeaders = OwnedHeaders(), body: String? = nil,
-        source: BodySource? = nil, sink: BodySink? = nil, tokens: TokenSource? = nil,
+        source: (any BodySource)? = nil, sink: (any BodySink)? = nil, tokens: TokenSource? = nil,
         strategy: (any RetryStrategy)? = nil,
         cancelSwitch: CancelSwitch? = nil, _ change: (inout CallSettings) -> Void = { _ in }
     ) throws -> Call {

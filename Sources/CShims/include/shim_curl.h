@@ -94,16 +94,23 @@ bool shim_environment_has_proxy(void);
 /* The URL of the proxy that the environment names for http or https, as libcurl reads it; NULL: none. */
 const char *shim_environment_proxy(bool has_tls);
 
+/* Header lines of a request. */
+typedef struct curl_slist shim_lines;
+
+/* Adds a copy of a line; `lines` may be NULL. NULL: out of memory, and `lines` are as they were. */
+shim_lines *shim_lines_append(shim_lines *lines, const char *line);
+void shim_lines_free(shim_lines *lines); /* NULL is accepted */
+
 /* Puts a header line before others, which stay theirs: `start` and then `secret`. NULL: out of memory. */
-struct curl_slist *shim_header_add_secret(const char *start, const char *secret, struct curl_slist *others);
+shim_lines *shim_header_add_secret(const char *start, const char *secret, shim_lines *others);
 /* Frees and overwrites that one line. NULL is accepted. */
-void shim_header_free_secret(struct curl_slist *first);
+void shim_header_free_secret(shim_lines *first);
 /* The header lines of a request that has none of its own. They are nobody's: nothing is to be put behind them. */
-struct curl_slist *shim_header_no_lines(void);
+shim_lines *shim_header_no_lines(void);
 /* Frees header lines, but for those. NULL is accepted. */
-void shim_header_free_lines(struct curl_slist *lines);
+void shim_header_free_lines(shim_lines *lines);
 /* Whether there is an Authorization among header lines. */
-bool shim_header_has_authorization(const struct curl_slist *lines);
+bool shim_header_has_authorization(const shim_lines *lines);
 
 /* A handle of libcurl's is set up once, and used for one transfer after the other. */
 
@@ -114,15 +121,18 @@ void shim_easy_free(shim_easy *easy); /* in no multi handle any more; NULL is ac
 /* What kind of body an attempt sends. */
 enum { SHIM_BODY_NONE, SHIM_BODY_EMPTY, SHIM_BODY_MEMORY, SHIM_BODY_STREAM, SHIM_BODY_MULTIPART };
 
+/* Which version of HTTP to speak. */
+enum { SHIM_HTTP_1_1, SHIM_HTTP_2_OVER_TLS, SHIM_HTTP_2_PRIOR_KNOWLEDGE };
+
 /* An attempt. The strings, headers and body must live as long as the transfer. */
 typedef struct shim_attempt {
   const char *method;
   const char *url;
-  struct curl_slist *headers;
+  shim_lines *headers;
   int body_kind;       /* SHIM_BODY_…; EMPTY: there is none, but its length is to be sent */
   const void *body;    /* for MEMORY */
   int64_t body_length; /* for MEMORY and STREAM; -1: unknown */
-  long http_version;   /* CURL_HTTP_VERSION_… */
+  int http_version;    /* SHIM_HTTP_… */
   bool multiplexed;    /* wait for a connection that is being made, rather than make another one */
   bool compressed;     /* ask for compressed responses; they come as they are */
   bool fresh;          /* on a new connection */
@@ -216,7 +226,7 @@ typedef struct shim_part {
   const char *name;
   const char *file_name;
   const char *content_type;
-  struct curl_slist *headers; /* the handle takes it over */
+  shim_lines *headers; /* the handle takes it over */
   const void *data;
   size_t data_length;
   const char *path;
@@ -240,8 +250,8 @@ typedef struct shim_part_failure {
 
 shim_part_failure shim_easy_part_failure(const shim_easy *easy);
 
-/* What a code means. Static. */
-const char *shim_easy_text(CURLcode code);
+/* What a code of libcurl means. Static. */
+const char *shim_curl_code_text(int32_t code);
 
 /* What has to be known of a URL. */
 typedef struct shim_url {

@@ -11,7 +11,7 @@ public final class Call: TimerEntry {
     /// The client that made it.
     let owner: CallOwner?
 
-    let sink: BodySink?
+    let sink: (any BodySink)?
     /// Of a sink that may be resumed.
     var download: Download?
     /// Where the attempt is sent.
@@ -85,7 +85,8 @@ public final class Call: TimerEntry {
 
     public init(
         engine: Engine, request: RequestCopy, strategy: any RetryStrategy, settings: CallSettings,
-        delivery: Delivery, cancelSwitch: CancelSwitch?, userPointer: UnsafeMutableRawPointer?, sink: BodySink? = nil,
+        delivery: Delivery, cancelSwitch: CancelSwitch?, userPointer: UnsafeMutableRawPointer?,
+        sink: (any BodySink)? = nil,
         tokens: TokenSource? = nil, owner: CallOwner? = nil
     ) {
         self.owner = owner
@@ -100,7 +101,7 @@ public final class Call: TimerEntry {
         auth = tokens.map { CallAuth($0) }
         machine = CallMachine(needsToken: tokens != nil)
         attempt = AttemptMachine(limits: settings.limits)
-        if let file = sink as? FileSink, file.isResumable, request.mayBeResumed { download = Download() }
+        if sink?.isResumable == true, request.mayBeResumed { download = Download() }
         target = request.target
         if let virtualTime = engine.virtualTime {
             virtualTime.clock.workBegan()
@@ -172,10 +173,7 @@ public final class Call: TimerEntry {
         case .local(.source): return request.source?.reason
         case .local(.sink): return sink?.reason
         case .local(.responseTooLarge): return attempt.exchange.limit.reason
-        case .local(.setting):
-            guard let code = records.last?.curlCode, code != 0 else { return nil }
-            if isOfClientKey(code), let reason = engine.settings.keyProblem { return reason }
-            return FailureReason(nil, .curl(code))
+        case .local(.setting): return transfer?.failureReason
         case .callbackFailed:
             if let strategyFailure = transfer?.strategyFailure {
                 return FailureReason(nil, .words(strategyFailure.why))

@@ -52,11 +52,11 @@ public enum HTTPVersion: Int32 {
 
     /// Without TLS, libcurl must not hear of HTTP/2: once an answer has claimed it, libcurl 7.88 would send a request on a
     /// connection that is busy with another one (`IsMultiplexingPossible` in lib/url.c; W1).
-    func curl(hasTLS: Bool) -> Int32 {
+    func wanted(hasTLS: Bool) -> Int32 {
         switch self {
-        case .http1: return Int32(CURL_HTTP_VERSION_1_1)
-        case .http2: return Int32(hasTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
-        case .http2PriorKnowledge: return Int32(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
+        case .http1: return Int32(SHIM_HTTP_1_1)
+        case .http2: return Int32(hasTLS ? SHIM_HTTP_2_OVER_TLS : SHIM_HTTP_1_1)
+        case .http2PriorKnowledge: return Int32(SHIM_HTTP_2_PRIOR_KNOWLEDGE)
         }
     }
 }

@@ -78,10 +78,10 @@ public final class OwnedHeaders {
     /// `shim_header_free_lines`. Nil if there is no memory.
     static func lines(
         _ list: HeaderList, hasBody: Bool, addsDefaults: Bool
-    ) -> UnsafeMutablePointer<curl_slist>? {
+    ) -> UnsafeMutablePointer<shim_lines>? {
         if list.count == 0, !hasBody, addsDefaults { return shim_header_no_lines() }
         // No second is lost on a 100 that does not come (F57).
-        var lines = curl_slist_append(nil, "Expect:")
+        var lines = shim_lines_append(nil, "Expect:")
         var isComplete = lines != nil
         var hasContentType = false
         list.forEach { name, value in
@@ -93,9 +93,9 @@ public final class OwnedHeaders {
                 isComplete = isComplete && addAbsence(of: name, to: lines)
             }
         }
-        if hasBody, !hasContentType { isComplete = isComplete && curl_slist_append(lines, "Content-Type:") != nil }
+        if hasBody, !hasContentType { isComplete = isComplete && shim_lines_append(lines, "Content-Type:") != nil }
         guard isComplete else {
-            curl_slist_free_all(lines)
+            shim_lines_free(lines)
             return nil
         }
         return lines
@@ -103,19 +103,18 @@ public final class OwnedHeaders {
 
     /// `Name:`, for which libcurl adds no such header.
     private static func addAbsence(
-        of name: StaticString, to lines: UnsafeMutablePointer<curl_slist>?
+        of name: StaticString, to lines: UnsafeMutablePointer<shim_lines>?
     ) -> Bool {
         var line = shim_buffer()
         defer { shim_buffer_free(&line) }
         return shim_buffer_append(&line, name.cString, name.utf8CodeUnitCount)
-            && shim_buffer_append(&line, StaticString(":").cString, 1)
-            && curl_slist_append(lines, line.data) != nil
+            && shim_buffer_append(&line, StaticString(":").cString, 1) && shim_lines_append(lines, line.data) != nil
     }
 
     /// `Name: value`; `Name;` is libcurl's way to write an empty value.
     static func add(
         _ name: UnsafePointer<CChar>, _ value: UnsafePointer<CChar>,
-        to lines: inout UnsafeMutablePointer<curl_slist>?
+        to lines: inout UnsafeMutablePointer<shim_lines>?
     ) -> Bool {
         var line = shim_buffer()
         defer { shim_buffer_free(&line) }
@@ -124,7 +123,7 @@ public final class OwnedHeaders {
             // Not a String, whose conversion to C adds 8 KB to the library.
             shim_buffer_append(&line, (isEmpty ? ";" : ": " as StaticString).cString, isEmpty ? 1 : 2),
             shim_buffer_append(&line, value, shim_length(value)),
-            let longer = curl_slist_append(lines, line.data)
+            let longer = shim_lines_append(lines, line.data)
         else { return false }
         lines = longer
         return true

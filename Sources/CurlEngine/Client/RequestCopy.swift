@@ -6,7 +6,7 @@ public final class RequestCopy {
     let target: Target
     private let ownHeaders: OwnedHeaders?
     /// For libcurl, if nothing is changed.
-    let ownLines: UnsafeMutablePointer<curl_slist>
+    let ownLines: UnsafeMutablePointer<shim_lines>
     public let body: Body
     let isIdempotent: Bool
     /// Accept and User-Agent are sent even if the request has none.
@@ -20,7 +20,8 @@ public final class RequestCopy {
         case none
         /// Freed with the request, if it is a copy.
         case memory(UnsafeRawPointer, count: Int, isCopy: Bool)
-        case stream(BodySource)
+        case stream(any BodySource)
+        case form(MultipartSource)
 
         /// For a body of which no request has come.
         public func free() {
@@ -42,7 +43,7 @@ public final class RequestCopy {
     }
 
     private init(
-        _ target: Target, _ headers: OwnedHeaders?, _ lines: UnsafeMutablePointer<curl_slist>, _ body: Body,
+        _ target: Target, _ headers: OwnedHeaders?, _ lines: UnsafeMutablePointer<shim_lines>, _ body: Body,
         isUnsafe: Bool, addsDefaults: Bool
     ) {
         self.target = target
@@ -55,18 +56,18 @@ public final class RequestCopy {
     }
 
     /// Header lines as libcurl shall send them to a target; nil if there is no memory.
-    func lines(_ headers: OwnedHeaders, to target: Target) -> UnsafeMutablePointer<curl_slist>? {
+    func lines(_ headers: OwnedHeaders, to target: Target) -> UnsafeMutablePointer<shim_lines>? {
         Self.lines(headers, to: target, body, addsDefaults: addsDefaults)
     }
 
     private static func lines(
         _ headers: OwnedHeaders?, to target: Target, _ body: Body, addsDefaults: Bool
-    ) -> UnsafeMutablePointer<curl_slist>? {
-        // libcurl writes the Content-Type of a multipart body.
-        var writesType = false
-        if case .stream(let source) = body { writesType = source.writesContentType }
+    ) -> UnsafeMutablePointer<shim_lines>? {
+        // The transport writes the Content-Type of a form.
+        var isForm = false
+        if case .form = body { isForm = true }
         return OwnedHeaders.lines(
-            headers?.list ?? .empty, hasBody: target.saysLength && !writesType, addsDefaults: addsDefaults)
+            headers?.list ?? .empty, hasBody: target.saysLength && !isForm, addsDefaults: addsDefaults)
     }
 
     deinit {
@@ -83,10 +84,20 @@ public final class RequestCopy {
     /// The caller's own Authorization wins over any access token (T13).
     public var hasAuthorization: Bool { headers.firstValue(of: "Authorization") != nil }
 
-    var source: BodySource? {
-        if case .stream(let source) = body { return source }
+    var source: (any BodySource)? {
+        switch body {
+        case .stream(let source): source
+        case .form(let form): form
+        case .none, .memory: nil
+        }
+    }
+
+    var form: MultipartSource? {
+        if case .form(let form) = body { return form }
         return nil
     }
+
+    var isForm: Bool { form != nil }
 
     var hasBody: Bool { target.hasBody }
 
@@ -96,6 +107,7 @@ public final class RequestCopy {
         case .none: 0
         case .memory(_, let count, _): Int64(count)
         case .stream(let source): source.length < 0 ? nil : source.length
+        case .form: nil
         }
     }
 
@@ -111,14 +123,14 @@ public final class RequestCopy {
 
     /// As libcurl shall send it. `changed`: its header lines, where they are not the request's own.
     func attempt(
-        to target: Target, settings: CallSettings, fresh: Bool, changed: UnsafeMutablePointer<curl_slist>?,
+        to target: Target, settings: CallSettings, fresh: Bool, changed: UnsafeMutablePointer<shim_lines>?,
         isLarge: Bool
     ) -> shim_attempt {
         var attempt = shim_attempt()
         attempt.method = UnsafePointer(target.method)
         attempt.url = UnsafePointer(target.url)
         attempt.headers = changed ?? ownLines
-        attempt.http_version = Int(settings.httpVersion.curl(hasTLS: target.place.has_tls))
+        attempt.http_version = settings.httpVersion.wanted(hasTLS: target.place.has_tls)
         attempt.fresh = fresh
         attempt.direct = settings.isDirect
         attempt.large = isLarge
@@ -128,8 +140,12 @@ public final class RequestCopy {
             attempt.body = bytes
             attempt.body_length = Int64(count)
         case .stream(let source) where target.hasBody:
-            attempt.body_kind = Int32(source.writesContentType ? SHIM_BODY_MULTIPART : SHIM_BODY_STREAM)
+            attempt.body_kind = Int32(SHIM_BODY_STREAM)
             attempt.body_length = source.length
+            attempt.large = true
+        case .form where target.hasBody:
+            attempt.body_kind = Int32(SHIM_BODY_MULTIPART)
+            attempt.body_length = -1
             attempt.large = true
         default:
             attempt.body_kind = Int32(target.saysLength ? SHIM_BODY_EMPTY : SHIM_BODY_NONE)

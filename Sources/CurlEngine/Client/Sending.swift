@@ -26,7 +26,7 @@ extension Call {
     enum HeaderLines {
         /// The request's own.
         case unchanged
-        case changed(UnsafeMutablePointer<curl_slist>, withToken: Bool)
+        case changed(UnsafeMutablePointer<shim_lines>, withToken: Bool)
         case outOfMemory
         /// The hook has failed.
         case failed

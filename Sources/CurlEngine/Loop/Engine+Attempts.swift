@@ -47,7 +47,7 @@ extension Engine {
         hasMoreToDo = true
     }
 
-    private func begin(_ call: Call, _ lines: UnsafeMutablePointer<curl_slist>?, withToken: Bool) {
+    private func begin(_ call: Call, _ lines: UnsafeMutablePointer<shim_lines>?, withToken: Bool) {
         let transfer = Transfer(call: call, lines: lines, withToken: withToken)
         guard transfer.hasAuthorization else {
             giveUpTurn(call)
@@ -60,7 +60,10 @@ extension Engine {
         if transfer.target.hasBody, let source = call.request.source, !source.rewind() {
             return sendingEnded(call, .local(.source), code: 0)
         }
-        if let failure = transport?.begin(transfer) { sendingEnded(call, .local(failure), code: 0) }
+        let form = transfer.target.hasBody ? call.request.form : nil
+        if let failure = form.map({ $0.carrier?.begin(transfer) }) ?? transport?.begin(transfer) {
+            sendingEnded(call, .local(failure), code: 0)
+        }
     }
 
     // MARK: - How a sending ends
@@ -286,7 +289,7 @@ extension Engine {
         starting.ended(
             transfer.target, isCounted: transfer.call.isCountedByHost, pass: transfer.call.takeGatePass())
         hasMoreToDo = true
-        transport?.end(transfer)
+        transfer.carrier?.end()
     }
 
     func drop(_ transfer: inout Transfer?) {

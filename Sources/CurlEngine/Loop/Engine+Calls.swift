@@ -41,7 +41,7 @@ extension Engine {
         guard let transfer = call.transfer, !transfer.isDetached, call.attempt.resumed() else { return }
         transfer.touch()
         arm(call)
-        transport?.resume(transfer)
+        transfer.carrier?.resume()
         hasMoreToDo = true
     }
 
@@ -75,7 +75,7 @@ extension Engine {
             if call.request.hasBody { transfer.lookAtKernel() }
             let timeout = call.nextTimeout
             guard timeout.left <= 0 else {
-                if call.attempt.mayHaveEnded { transport?.resume(transfer) }
+                if call.attempt.mayHaveEnded { transfer.carrier?.resume() }
                 return arm(call)
             }
             sendingEnded(call, .timedOut(timeout.cause), code: 0)

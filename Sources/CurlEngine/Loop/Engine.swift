@@ -144,11 +144,11 @@ public final class Engine {
         case outOfMemory
     }
 
-    /// A handle of libcurl's that is set up for this engine.
-    func makeEasy() throws(HandleFailure) -> OpaquePointer {
-        guard let transport = locked({ transport }) as? CurlTransport else { throw .closed }
-        guard let easy = transport.makeEasy() else { throw .outOfMemory }
-        return easy
+    /// A carrier for a form, of this engine's transport.
+    func makeFormCarrier() throws(HandleFailure) -> any FormCarrier {
+        guard let transport = locked({ transport }) else { throw .closed }
+        guard let carrier = transport.makeFormCarrier() else { throw .outOfMemory }
+        return carrier
     }
 
     // MARK: - From any thread
@@ -327,7 +327,7 @@ public final class Engine {
         readClock()
         let happened = transport.wait(nanoseconds: hasMoreToDo ? 0 : timeToWait(until: limit))
         locked { isPolling = false }
-        waited(happened, transport)
+        waited(happened)
         takeEnded(transport)
         readClock()
         mayStart = startsNext(after: happened)

@@ -75,13 +75,11 @@ extension Engine {
     }
 
     /// The driver has waited.
-    func waited(_ happened: Int, _ transport: any Transport) {
+    func waited(_ happened: Int) {
         guard let virtualTime else { return }
         virtualTime.resume()
         guard happened == 0 else { return }
-        for call in active {
-            if let transfer = call.transfer, call.attempt.mayHaveEnded { transport.resume(transfer) }
-        }
+        for call in active where call.attempt.mayHaveEnded { call.transfer?.carrier?.resume() }
     }
 
     /// With the lock held: a client that has nothing to do does not hold up the clock.

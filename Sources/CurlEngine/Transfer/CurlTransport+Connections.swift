@@ -55,24 +55,25 @@ extension CurlTransport {
     }
 
     /// libcurl is about to send the request on that connection.
-    func maySend(_ transfer: Transfer, _ connection: shim_connection) -> Bool {
+    func maySend(_ easy: CurlEasy, _ connection: shim_connection) -> Bool {
+        guard let transfer = easy.transfer else { return false }
         let agreed = agreed(connection, transfer)
-        let problem = agreed == .http2 ? problemOfShared(connection, transfer) : occupy(connection, transfer)
+        let problem = agreed == .http2 ? problemOfShared(connection, easy) : occupy(connection, easy)
         return transfer.maySend(over: agreed, problem)
     }
 
     /// libcurl from 8.22 on offers a connection that it has used within the last second without a look at its socket.
-    private func problemOfShared(_ connection: shim_connection, _ transfer: Transfer) -> ConnectionProblem? {
+    private func problemOfShared(_ connection: shim_connection, _ easy: CurlEasy) -> ConnectionProblem? {
         guard shim_curl_is_at_least(0x081600) else { return nil }
         if !connection.is_reused {
-            _ = opened(connection, for: transfer)
+            _ = opened(connection, for: easy)
         } else if isShareStale(connection) {
             // A transfer that fails does not close a connection that others could share.
-            if let easy = transfer.easy { shim_easy_close_connection(easy) }
+            shim_easy_close_connection(easy.handle)
             return .stale
         }
-        connections.leave(transfer.sharedConnection)
-        transfer.sharedConnection = connection.key
+        connections.leave(easy.sharedConnection)
+        easy.sharedConnection = connection.key
         connections.join(connection.key)
         return nil
     }
@@ -86,9 +87,9 @@ extension CurlTransport {
     }
 
     /// Takes a connection that carries one request at a time.
-    private func occupy(_ connection: shim_connection, _ transfer: Transfer) -> ConnectionProblem? {
+    private func occupy(_ connection: shim_connection, _ easy: CurlEasy) -> ConnectionProblem? {
         guard connection.is_reused else {
-            if let index = opened(connection, for: transfer) { occupy(index, transfer) }
+            if let index = opened(connection, for: easy) { occupy(index, easy) }
             return nil
         }
         if connection.has_unread_tls { return .stale }
@@ -98,16 +99,16 @@ extension CurlTransport {
         }
         let index = Int(descriptor)
         guard sockets.indices.contains(index) else { return .unidentified }
-        if let other = sockets[index].exchange, other !== transfer { return .busy }
+        if let other = sockets[index].exchange, other !== easy { return .busy }
         guard shim_socket_is_quiet(descriptor) else { return .stale }
-        occupy(index, transfer)
+        occupy(index, easy)
         return nil
     }
 
     /// Remembers the socket of a connection that was opened for this transfer. libcurl may have tried several addresses at
     /// once; the port of this end says which socket was the first.
-    private func opened(_ connection: shim_connection, for transfer: Transfer) -> Int? {
-        for descriptor in transfer.openedSockets.reversed() {
+    private func opened(_ connection: shim_connection, for easy: CurlEasy) -> Int? {
+        for descriptor in easy.openedSockets.reversed() {
             let index = Int(descriptor)
             guard sockets.indices.contains(index), sockets[index].isTracked else { continue }
             guard shim_socket_local_port(descriptor) == max(connection.local_port, 0) else { continue }
@@ -117,17 +118,17 @@ extension CurlTransport {
         return nil
     }
 
-    private func occupy(_ index: Int, _ transfer: Transfer) {
-        sockets[index].exchange = transfer
-        transfer.occupiedSocket = Int32(truncatingIfNeeded: index)
+    private func occupy(_ index: Int, _ easy: CurlEasy) {
+        sockets[index].exchange = easy
+        easy.occupiedSocket = Int32(truncatingIfNeeded: index)
     }
 
     /// The attempt is over.
-    func vacate(_ transfer: Transfer) {
-        connections.leave(transfer.sharedConnection)
-        transfer.sharedConnection = 0
-        let index = Int(transfer.occupiedSocket)
-        if sockets.indices.contains(index), sockets[index].exchange === transfer { sockets[index].exchange = nil }
+    func vacate(_ easy: CurlEasy) {
+        connections.leave(easy.sharedConnection)
+        easy.sharedConnection = 0
+        let index = Int(easy.occupiedSocket)
+        if sockets.indices.contains(index), sockets[index].exchange === easy { sockets[index].exchange = nil }
     }
 
     private var areIdleSocketsQuiet: Bool {

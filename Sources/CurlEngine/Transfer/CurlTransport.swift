@@ -14,7 +14,7 @@ final class CurlTransport: Transport {
     private let wakeup: Int32
     /// By group; nil until the first transfer of that group.
     private var multis: [OpaquePointer?] = ConnectionGroup.allCases.map { _ in nil }
-    private var idleHandles: [OpaquePointer] = []
+    private var idleHandles: [CurlEasy] = []
     private var usedHandles = 0
     var sockets: [Socket] = []
     var connections = ConnectionTable()
@@ -22,9 +22,9 @@ final class CurlTransport: Transport {
     /// What is known of a descriptor, by its number.
     struct Socket {
         /// The transfer that uses it.
-        var owner: Transfer?
+        var owner: CurlEasy?
         /// The transfer whose request and response a connection carries that carries one at a time.
-        var exchange: Transfer?
+        var exchange: CurlEasy?
         /// Whose multi handle it belongs to.
         var group = ConnectionGroup.ordinary
         /// libcurl told that it opened it, and will tell when it closes it. (Not so of what its resolver uses.)
@@ -43,7 +43,7 @@ final class CurlTransport: Transport {
     private var mutedUntil = Int64.max
     /// An address has failed them while they were connecting. libcurl before 8.4 takes the next one only when it looks at
     /// the transfer again, and nothing makes it look.
-    private var failedByAddress: Transfer?
+    private var failedByAddress: CurlEasy?
     /// When the multi handle of each group wants to be called although no socket is ready; `Int64.max`: not at all.
     private var dues = ConnectionGroup.allCases.map { _ in Int64.max }
 
@@ -80,63 +80,60 @@ final class CurlTransport: Transport {
         // Once the process exits, its memory goes with it.
         guard shim_libcurl_enter() else { return }
         for multi in multis { shim_multi_free(multi) }
-        for easy in idleHandles { shim_easy_free(easy) }
+        idleHandles = []
         shim_libcurl_leave()
         shim_close(epoll)
         shim_close(wakeup)
     }
 
+    // MARK: - Transfers
+
+    func makeFormCarrier() -> (any FormCarrier)? { makeEasy(isForm: true) }
+
     /// A handle that is set up for this engine. Nil: no memory, or a setting that libcurl does not take.
-    func makeEasy() -> OpaquePointer? {
+    private func makeEasy(isForm: Bool) -> CurlEasy? {
         var easySettings = settings.easySettings
         easySettings.environment_has_none = !environmentHasProxy
-        return shim_easy_new(multi(of: .ordinary), &easySettings)
+        return shim_easy_new(multi(of: .ordinary), &easySettings).map { CurlEasy($0, of: self, isForm: isForm) }
     }
 
     func begin(_ transfer: Transfer) -> LocalFailure? {
-        let ownEasy = (transfer.target.hasBody ? transfer.call.request.source as? MultipartSource : nil)?.easy
-        guard let easy = ownEasy ?? idleHandles.popLast() ?? makeEasy() else { return .outOfMemory }
-        transfer.easy = easy
-        transfer.isEasyShared = ownEasy == nil
-        if transfer.isEasyShared { usedHandles += 1 }
-        transfer.group = group(of: transfer)
-        guard let multi = multi(of: transfer.group) else { return .outOfMemory }
+        guard let easy = idleHandles.popLast() ?? makeEasy(isForm: false) else { return .outOfMemory }
+        usedHandles += 1
+        return easy.begin(transfer)
+    }
+
+    /// Gives libcurl a transfer.
+    func add(_ easy: CurlEasy, _ transfer: Transfer) -> LocalFailure? {
+        guard let multi = multi(of: easy.group) else { return .outOfMemory }
         var attempt = transfer.attempt()
         attempt.alone = isAlone(transfer)
         attempt.tunneled = transfer.target.place.has_tls && mayBeProxied(transfer)
-        attempt.multiplexed = attempt.multiplexed && transfer.group != .serial
-        let prepared = shim_easy_prepare(easy, &attempt, Unmanaged.passUnretained(transfer).toOpaque())
+        attempt.multiplexed = attempt.multiplexed && easy.group != .serial
+        let prepared = shim_easy_prepare(easy.handle, &attempt, Unmanaged.passUnretained(easy).toOpaque())
         guard prepared == CURLE_OK else { return failure(prepared) }
-        settings.onTransfer?(shim_easy_handle(easy))
-        let added = shim_multi_add(multi, easy)
+        settings.onTransfer?(shim_easy_handle(easy.handle))
+        let added = shim_multi_add(multi, easy.handle)
         return added == CURLE_OK ? nil : failure(added)
     }
 
     private func failure(_ code: CURLcode) -> LocalFailure { code == CURLE_OUT_OF_MEMORY ? .outOfMemory : .setting }
 
-    func resume(_ transfer: Transfer) {
-        if let easy = transfer.easy { shim_easy_resume(easy) }
-    }
-
-    func end(_ transfer: Transfer) {
-        guard let easy = transfer.easy else { return }
-        shim_easy_report(easy, &transfer.report)
-        if let multi = multis[Int(transfer.group.rawValue)] { shim_multi_remove(multi, easy) }
-        shim_easy_forget(easy)
-        transfer.easy = nil
-        vacate(transfer)
+    /// Takes a transfer away from libcurl. `wasWhole`: all went well.
+    func remove(_ easy: CurlEasy, wasWhole: Bool) {
+        if let multi = multis[Int(easy.group.rawValue)] { shim_multi_remove(multi, easy.handle) }
+        shim_easy_forget(easy.handle)
+        vacate(easy)
         // A connection that others use as well lives on.
-        let index = Int(transfer.socket)
-        if sockets.indices.contains(index), sockets[index].owner === transfer { sockets[index].owner = nil }
-        guard transfer.isEasyShared else { return }
+        let index = Int(easy.socket)
+        if sockets.indices.contains(index), sockets[index].owner === easy { sockets[index].owner = nil }
+        guard !easy.isForm else { return }
         usedHandles -= 1
         // What the caller may have set on a handle is for one transfer. And libcurl refuses to change some settings of a
         // handle whose look-up has failed, as if it were still at it.
-        guard settings.onTransfer == nil, transfer.isWhole else { return shim_easy_free(easy) }
+        guard settings.onTransfer == nil, wasWhole else { return }
         idleHandles.append(easy)
-        while idleHandles.count > max(usedHandles, Self.leastIdleHandles), let easy = idleHandles.popLast() {
-            shim_easy_free(easy)
-        }
+        while idleHandles.count > max(usedHandles, Self.leastIdleHandles) { _ = idleHandles.popLast() }
     }
 
     func wait(nanoseconds: Int64) -> Int {
@@ -174,11 +171,11 @@ final class CurlTransport: Transport {
     }
 
     private func tryNextAddresses() {
-        while let transfer = failedByAddress {
-            failedByAddress = transfer.nextFailedByAddress
-            transfer.nextFailedByAddress = nil
-            transfer.isFailedByAddress = false
-            if transfer.isConnecting { resume(transfer) }
+        while let easy = failedByAddress {
+            failedByAddress = easy.nextFailedByAddress
+            easy.nextFailedByAddress = nil
+            easy.isFailedByAddress = false
+            if easy.transfer?.isConnecting == true { easy.resume() }
         }
     }
 
@@ -186,7 +183,7 @@ final class CurlTransport: Transport {
         let index = Int(event.descriptor)
         guard sockets.indices.contains(index) else { return }
         let owner = sockets[index].owner
-        let sendings = owner?.sendings
+        let sendings = owner?.transfer?.sendings
         let isLookup = !sockets[index].isTracked
         if let owner {
             owner.touchConnection()
@@ -197,7 +194,7 @@ final class CurlTransport: Transport {
         }
         guard let multi = multis[Int(sockets[index].group.rawValue)] else { return forget(index) }
         shim_multi_ready(multi, event.descriptor, event.what)
-        if let owner, owner.sendings != sendings { owner.wasSent() }
+        if let transfer = owner?.transfer, transfer.sendings != sendings { transfer.wasSent() }
         if let owner, isLookup { owner.looksUp() }
         if event.what == Int32(SHIM_WRITABLE) { return wasWritable(index) }
         sockets[index].writes = 0
@@ -245,12 +242,15 @@ final class CurlTransport: Transport {
     func takeEnded() -> EndedTransfer? {
         for case let multi? in multis {
             var code = CURLE_OK
-            guard let transfer = Transfer.of(shim_multi_next_ended(multi, &code)) else { continue }
+            guard let easy = CurlEasy.of(shim_multi_next_ended(multi, &code)), let transfer = easy.transfer else {
+                continue
+            }
             transfer.isWhole = code == CURLE_OK
             // libcurl from 8.0 on uses a connection again on which HTTP/2 has failed, and fails again.
-            if code == CURLE_HTTP2, let easy = transfer.easy { shim_easy_break_connection(easy) }
-            return EndedTransfer(
-                transfer: transfer, end: transportEnd(code, of: transfer), code: Int32(code.rawValue))
+            if code == CURLE_HTTP2 { shim_easy_break_connection(easy.handle) }
+            let end = transportEnd(code, of: transfer, easy)
+            if end == .local(.setting) { transfer.failureReason = reason(ofSetting: code) }
+            return EndedTransfer(transfer: transfer, end: end, code: Int32(code.rawValue))
         }
         return nil
     }
@@ -270,7 +270,7 @@ final class CurlTransport: Transport {
     }
 
     /// Between two requests a connection stays with epoll, since the next one is likely to follow.
-    fileprivate func watch(_ group: ConnectionGroup, _ transfer: Transfer?, _ descriptor: Int32, _ what: Int32) {
+    fileprivate func watch(_ group: ConnectionGroup, _ easy: CurlEasy?, _ descriptor: Int32, _ what: Int32) {
         guard let index = socket(descriptor) else { return }
         sockets[index].group = group
         sockets[index].isWanted = what != 0
@@ -278,7 +278,9 @@ final class CurlTransport: Transport {
             // One that lost against a connection to another address of the host is not the one in use.
             if let owner = sockets[index].owner {
                 if owner.socket == descriptor { owner.socket = -1 }
-                if owner.isConnecting, owner.isOpen, !owner.isFailedByAddress, shim_curl_forgets_next_address() {
+                if let transfer = owner.transfer, transfer.isConnecting, transfer.isOpen, !owner.isFailedByAddress,
+                    shim_curl_forgets_next_address()
+                {
                     owner.isFailedByAddress = true
                     owner.nextFailedByAddress = failedByAddress
                     failedByAddress = owner
@@ -288,9 +290,9 @@ final class CurlTransport: Transport {
             if !sockets[index].isTracked { forget(index) }
             return
         }
-        sockets[index].owner = transfer
-        transfer?.socket = descriptor
-        if !sockets[index].isTracked { transfer?.looksUp() }
+        sockets[index].owner = easy
+        easy?.socket = descriptor
+        if !sockets[index].isTracked { easy?.looksUp() }
         guard sockets[index].watched != what else { return }
         _ = shim_epoll_watch(epoll, descriptor, what, sockets[index].watched < 0)
         sockets[index].watched = what
@@ -304,9 +306,9 @@ final class CurlTransport: Transport {
     }
 
     /// A socket is new, or about to be closed, which takes it out of epoll.
-    fileprivate func changed(_ transfer: Transfer?, _ descriptor: Int32, isOpen: Bool) {
+    fileprivate func changed(_ easy: CurlEasy?, _ descriptor: Int32, isOpen: Bool) {
         guard let index = socket(descriptor) else { return }
-        if isOpen { transfer?.openedSockets.append(descriptor) } else { forget(index) }
+        if isOpen { easy?.openedSockets.append(descriptor) } else { forget(index) }
         connections.remove(descriptor)
         sockets[index].owner = nil
         sockets[index].exchange = nil
@@ -322,20 +324,20 @@ final class CurlTransport: Transport {
 }
 
 private let multiCallbacks = shim_multi_callbacks(
-    watch: { transport, group, transfer, descriptor, what in
+    watch: { transport, group, easy, descriptor, what in
         guard let group = ConnectionGroup(rawValue: group) else { return }
-        CurlTransport.with(transport, otherwise: ()) { $0.watch(group, Transfer.of(transfer), descriptor, what) }
+        CurlTransport.with(transport, otherwise: ()) { $0.watch(group, CurlEasy.of(easy), descriptor, what) }
     },
     set_timer: { transport, group, milliseconds in
         guard let group = ConnectionGroup(rawValue: group) else { return }
         CurlTransport.with(transport, otherwise: ()) { $0.setTimer(group, milliseconds: milliseconds) }
     },
-    changed: { transport, transfer, descriptor, isOpen in
-        CurlTransport.with(transport, otherwise: ()) { $0.changed(Transfer.of(transfer), descriptor, isOpen: isOpen) }
+    changed: { transport, easy, descriptor, isOpen in
+        CurlTransport.with(transport, otherwise: ()) { $0.changed(CurlEasy.of(easy), descriptor, isOpen: isOpen) }
     },
-    may_send: { transport, transfer, connection in
-        guard let transfer = Transfer.of(transfer), let connection else { return false }
-        return CurlTransport.with(transport, otherwise: false) { $0.maySend(transfer, connection.pointee) }
+    may_send: { transport, easy, connection in
+        guard let easy = CurlEasy.of(easy), let connection else { return false }
+        return CurlTransport.with(transport, otherwise: false) { $0.maySend(easy, connection.pointee) }
     })
 
 extension CurlTransport {

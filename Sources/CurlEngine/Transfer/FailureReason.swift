@@ -7,8 +7,8 @@ public struct FailureReason {
         case words(StaticString)
         /// As of shim_file.h.
         case system(Int32)
-        /// A code of libcurl's.
-        case curl(Int32)
+        /// As the transport says it; static.
+        case text(UnsafePointer<CChar>)
         /// A proxy refused to connect, with that status of its answer to CONNECT; 0: in another way. The call's result has
         /// its name.
         case proxy(status: Int32)
@@ -50,7 +50,7 @@ public struct FailureReason {
         switch why {
         case .words(let words): words.cString
         case .system(let error): shim_system_text(error) ?? StaticString("").cString
-        case .curl(let code): shim_easy_text(CURLcode(UInt32(clamping: code))) ?? StaticString("").cString
+        case .text(let text): text
         case .proxy: StaticString("").cString
         }
     }

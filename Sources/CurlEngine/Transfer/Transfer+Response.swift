@@ -21,21 +21,13 @@ extension Transfer {
         head.count = 0
         shim_decoder_free(decoder)
         decoder = nil
-        if let easy { shim_easy_listen(easy, false) }
+        carrier?.listenForRefusals(false)
         let written = StatusLine(line, count)
-        let isTaken = call.attempt.statusLine(written, count, readAs: readStatusLine(written)) { hasSentAll }
+        let isTaken = call.attempt.statusLine(written, count, readAs: carrier?.read(written) ?? written) { hasSentAll }
         guard isTaken else { return false }
         if !target.place.has_tls { recordSpoken() }
         if call.attempt.exchange.isAnsweredEarly { keepSending() }
         return keep(line, count)
-    }
-
-    /// A status line as libcurl has read it.
-    private func readStatusLine(_ written: StatusLine) -> StatusLine {
-        guard let easy else { return written }
-        return StatusLine(
-            status: Int32(clamping: shim_easy_status(easy)),
-            version: written.version > 0 ? written.version : shim_easy_http_version(easy))
     }
 
     private func keep(_ line: UnsafePointer<CChar>, _ count: Int) -> Bool {
@@ -75,9 +67,9 @@ extension Transfer {
     }
 
     /// The body goes to the caller's sink. False: stop.
-    func deliver(to sink: BodySink) -> Bool {
+    func deliver(to sink: any BodySink) -> Bool {
         let exchange = call.attempt.exchange
-        let isUnasked = exchange.status == 206 && call.request.asksForWhole && sink is FileSink
+        let isUnasked = exchange.status == 206 && call.request.asksForWhole && sink.isFile
         let answer = call.download?.received(
             status: exchange.status, call.receivedHead.list, length: exchange.framing.length)
         switch answer ?? (isUnasked ? .wrong : .whole) {

@@ -1,19 +1,17 @@
 import CShims
 import RetryCore
 
-/// One sending: buffers, a handle of the transport's, and what its attempt says is to be done with what comes. Only the holder
+/// One sending: buffers, a carrier, and what its attempt says is to be done with what comes. Only the holder
 /// of the loop touches it.
 final class Transfer {
     unowned(unsafe) let call: Call
     let target: Target
-    /// What the transport works with.
-    var easy: OpaquePointer?
-    /// The handle goes back to the others afterwards.
-    var isEasyShared = true
+    /// What the transport has of it; nil before it has begun, and once it has been dropped.
+    var carrier: (any Carrier)?
     /// Header lines of this sending alone.
-    private let lines: UnsafeMutablePointer<curl_slist>?
+    private let lines: UnsafeMutablePointer<shim_lines>?
     /// The access token's line, before the others; overwritten in the end (T1).
-    private var authorization: UnsafeMutablePointer<curl_slist>?
+    private var authorization: UnsafeMutablePointer<shim_lines>?
     /// False if there was no memory for it.
     private(set) var hasAuthorization = true
     /// It goes with the call's access token: not to a foreign place, and not in place of what a hook has set (T13).
@@ -39,21 +37,8 @@ final class Transfer {
     var head = shim_buffer()
     var body = shim_buffer()
 
-    /// In the transport's list of those whose next address is to be tried.
-    var isFailedByAddress = false
-    var nextFailedByAddress: Transfer?
-    /// Whose connections it may use.
-    var group = ConnectionGroup.ordinary
-    /// What libcurl has opened for it, open or closed by now.
-    var openedSockets: [Int32] = []
-    /// The connection that carries this exchange alone; -1: none.
-    var occupiedSocket: Int32 = -1
-    /// The key of the connection that carries it beside others; 0: none.
-    var sharedConnection: UInt64 = 0
-    /// The socket in use; -1 if there is none.
-    var socket: Int32 = -1
-    private var unsentBytes: Int32 = 0
-
+    /// What more there is to say of a local failure that the transport has seen.
+    var failureReason: FailureReason?
     var progress = TransferProgress()
     /// Bytes that the source has given, and whether those were all.
     var bytesRead: Int64 = 0
@@ -69,7 +54,7 @@ final class Transfer {
 
     /// `lines`: header lines in place of the request's own, which the transfer takes over.
     /// `withToken`: the call's access token goes with it, if it has one.
-    init(call: Call, lines: UnsafeMutablePointer<curl_slist>?, withToken: Bool) {
+    init(call: Call, lines: UnsafeMutablePointer<shim_lines>?, withToken: Bool) {
         self.call = call
         target = call.target
         self.lines = lines
@@ -128,30 +113,28 @@ final class Transfer {
         let known = call.engine.spoken.versions(of: target.place, version)
         attempt.multiplexed = known == .multiplexed
         if version == .http2, known == .http1Needed {
-            attempt.http_version = Int(CURL_HTTP_VERSION_1_1)
+            attempt.http_version = Int32(SHIM_HTTP_1_1)
         }
         attempt.compressed = isCompressed
         attempt.new_lookup = call.engine.doubtful.take(target.place)
-        attempt.connect_timeout_ms = call.engine.connectLimit(of: self, isFirstAddress: true)
+        attempt.connect_timeout_ms = call.engine.connectLimit(of: call, isFirstAddress: true)
         // Else all that moves is seen as it comes (M1).
         attempt.watched = target.hasBody || call.settings.onProgress != nil
         return attempt
     }
 
-    /// All of the request is on its way.
-    var hasSentAll: Bool {
-        guard let easy, shim_easy_head_sent(easy) > 0 else { return false }
-        guard target.hasBody else { return true }
-        let length = call.request.bodyLength ?? shim_easy_body_length(easy)
-        return length < 0 ? isBodyRead : shim_easy_body_sent(easy) >= length
-    }
+    /// The request cannot be sent yet.
+    var isConnecting: Bool { call.attempt.isConnecting && !isDetached }
 
-    /// How often libcurl has asked to send the request, on a connection that may be used.
+    /// All of the request is on its way.
+    var hasSentAll: Bool { carrier?.hasSentAll ?? false }
+
+    /// How often the transport has asked to send the request, on a connection that may be used.
     var sendings: Int { call.attempt.exchange.sendings }
 
-    // MARK: - What libcurl tells
+    // MARK: - What the transport tells
 
-    /// libcurl is about to send the request.
+    /// The transport is about to send the request.
     func maySend(over agreed: ConnectionProtocol = .unknown, _ problem: ConnectionProblem? = nil) -> Bool {
         open()
         call.engine.readClock()  // There may have been many before it in this turn.
@@ -168,8 +151,8 @@ final class Transfer {
             call.engine.starting.connected(target)
             call.engine.hasMoreToDo = true
         }
-        // The refusal may come before libcurl has returned from sending.
-        if call.attempt.exchange.isMultiplexed, call.attempt.mayNeedHTTP1, let easy { shim_easy_listen(easy, true) }
+        // The refusal may come before the transport has returned from sending.
+        if call.attempt.exchange.isMultiplexed, call.attempt.mayNeedHTTP1 { carrier?.listenForRefusals(true) }
         return true
     }
 
@@ -191,12 +174,11 @@ final class Transfer {
         call.engine.opened(self)
     }
 
-    func openSocket(exhausted: Bool) {
+    func opensSocket(exhausted: Bool) {
         // That a further address is tried is no movement: all of them share the idle time (W5).
         if !isOpen { touch() }
         open()
         if exhausted { call.attempt.failed(.exhausted) }
-        setConnectLimit()
     }
 
     /// The request has gone out, which may have taken its time.
@@ -214,23 +196,17 @@ final class Transfer {
     /// Something moves on the connection.
     func touchConnection() {
         if !call.attempt.exchange.isMultiplexed { touch() }
-        if isConnecting { setConnectLimit() }
     }
 
     /// Bytes that the kernel drains to the peer count as moving (M1).
     func lookAtKernel() {
-        guard socket >= 0, !call.attempt.exchange.isMultiplexed else { return }
-        let unsent = shim_unsent_bytes(socket)
-        if unsent != unsentBytes {
-            if unsent < unsentBytes { touch() }
-            unsentBytes = unsent
-        }
+        if !call.attempt.exchange.isMultiplexed, carrier?.hasDrained() == true { touch() }
     }
 
     /// libcurl 7.88 reads nothing more from a connection of HTTP/2 when it has the bytes that Content-Length says, not even
     /// that it may go on sending (RFC 9113, 8.1). So the attempt looks at the length. (From 300 on it stops sending, too.)
     func keepSending() {
         let exchange = call.attempt.exchange
-        if exchange.isMultiplexed, exchange.status < 300, let easy { shim_easy_ignore_length(easy) }
+        if exchange.isMultiplexed, exchange.status < 300 { carrier?.ignoreLength() }
     }
 }

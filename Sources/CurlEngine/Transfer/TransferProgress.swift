@@ -45,7 +45,7 @@ extension Transfer {
         if now.receive_total <= 0 { now.receive_total = -1 }
         if !target.hasBody {
             now.send_total = 0
-        } else if let source = call.request.source, source.length < 0, !source.writesContentType {
+        } else if let source = call.request.source, source.length < 0, !call.request.isForm {
             // libcurl counts what it writes between the chunks as well.
             now.sent = bytesRead
             now.send_total = -1

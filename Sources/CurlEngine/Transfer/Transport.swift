@@ -2,16 +2,13 @@ import RetryCore
 
 /// Carries attempts to their servers. The engine drives one; libcurl is one, and tests have another.
 ///
-/// All but `wake` belongs to the holder of the loop. While it waits, it calls the transfers' `receive…` functions.
+/// All but `wake` and `makeFormCarrier` belongs to the holder of the loop. While it waits, it calls the transfers' `receive…` functions.
 protocol Transport: AnyObject {
-    /// Begins an attempt. Nil: it is under way; else how it ended at once.
+    /// Begins a transfer on a carrier of the transport's choosing. Nil: it is under way; else why it is not.
     func begin(_ transfer: Transfer) -> LocalFailure?
 
-    /// Goes on with an attempt that a callback has paused, and looks whether it has ended in any case.
-    func resume(_ transfer: Transfer)
-
-    /// Drops an attempt, whether or not it has ended.
-    func end(_ transfer: Transfer)
+    /// A carrier for a form. Any thread. Nil: no memory, or a setting that the transport does not take.
+    func makeFormCarrier() -> (any FormCarrier)?
 
     /// Lets happen what needs no waiting for: attempts that have just begun are sent.
     func runDue()

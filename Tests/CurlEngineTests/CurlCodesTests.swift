@@ -6,7 +6,7 @@ import Testing
 @testable import CurlEngine
 
 /// What libcurl's codes mean (B2), as docs/curl-codes.md has it.
-@Suite struct CurlResultTests {
+@Suite struct CurlCodesTests {
     /// Keeps the call, which its transfers do not.
     private let scene: Scene
 
@@ -70,7 +70,7 @@ import Testing
         call.attempt = AttemptMachine(limits: ResponseLimits())
         let transfer = Transfer(call: call, lines: nil, withToken: true)
         _ = call.attempt.startSending(transfer.exchangeRequest, at: 0)
-        let end = AttemptEnd(transportEnd(code, of: transfer), code: Int32(code.rawValue), at: 0)
+        let end = AttemptEnd(transportEnd(code, of: transfer, nil), code: Int32(code.rawValue), at: 0)
         return call.attempt.transportEnded(end, transfer.facts)
     }
 }

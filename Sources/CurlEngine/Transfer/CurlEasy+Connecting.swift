@@ -6,23 +6,32 @@ import RetryCore
 /// The engine's own timers end an attempt. libcurl has a timeout as well, which it divides among the addresses of a name:
 /// before 8.16 an address that does not answer gets half of what is left, and then the next one is tried. So it must know
 /// how much time there is, and that changes with whatever moves (M1).
-extension Transfer {
-    /// The request cannot be sent yet.
-    var isConnecting: Bool { call.attempt.isConnecting && !isDetached }
-
+extension CurlEasy {
     /// A look-up is under way, which may take all the time there is.
     func looksUp() {
-        if isConnecting, !isOpen { setConnectLimit() }
+        if let transfer, transfer.isConnecting, !transfer.isOpen { setConnectLimit() }
     }
 
     /// The next thing that libcurl does may be to connect to the first address.
     func mayConnect() {
-        if isConnecting, !isOpen { setConnectLimit(isFirstAddress: true) }
+        if let transfer, transfer.isConnecting, !transfer.isOpen { setConnectLimit(isFirstAddress: true) }
     }
 
-    func setConnectLimit(isFirstAddress: Bool = false) {
-        guard let easy else { return }
-        shim_easy_set_connect_timeout(easy, call.engine.connectLimit(of: self, isFirstAddress: isFirstAddress))
+    func opensSocket(exhausted: Bool) {
+        transfer?.opensSocket(exhausted: exhausted)
+        setConnectLimit()
+    }
+
+    /// Something moves on the connection.
+    func touchConnection() {
+        guard let transfer else { return }
+        transfer.touchConnection()
+        if transfer.isConnecting { setConnectLimit() }
+    }
+
+    private func setConnectLimit(isFirstAddress: Bool = false) {
+        guard let call = transfer?.call else { return }
+        shim_easy_set_connect_timeout(handle, call.engine.connectLimit(of: call, isFirstAddress: isFirstAddress))
     }
 }
 
@@ -34,10 +43,9 @@ extension Engine {
 
     /// Milliseconds from its start within which libcurl is to connect. A little more than there is: our timers are to be
     /// first. `isFirstAddress`: libcurl may begin to connect before this is asked again, and it divides what there is then.
-    func connectLimit(of transfer: Transfer, isFirstAddress: Bool) -> Int {
+    func connectLimit(of call: Call, isFirstAddress: Bool) -> Int {
         // libcurl goes by real time, in which there is no limit.
         guard virtualTime == nil else { return Int(Int32.max) }
-        let call = transfer.call
         var left = call.nextTimeout.left
         if call.hasDeadline { left = min(left, call.deadline.nanoseconds - boottime) }
         left = max(left, 0)

@@ -1,10 +1,10 @@
 import CShims
 import RetryCore
 
-/// How a sending ended that libcurl ended with that code (B2). docs/curl-codes.md has the table.
-func transportEnd(_ code: CURLcode, of transfer: Transfer) -> TransportEnd {
-    if code != CURLE_OK, transfer.isConnecting, let easy = transfer.easy {
-        let status = shim_easy_proxy_status(easy)
+/// How a transfer ended that libcurl ended with that code (B2). docs/curl-codes.md has the table.
+func transportEnd(_ code: CURLcode, of transfer: Transfer, _ easy: CurlEasy?) -> TransportEnd {
+    if code != CURLE_OK, transfer.isConnecting, let easy {
+        let status = shim_easy_proxy_status(easy.handle)
         if status != 0, !(200..<300).contains(status) { return .refusedByProxy(status: status) }
     }
     switch code {
@@ -25,14 +25,14 @@ func transportEnd(_ code: CURLcode, of transfer: Transfer) -> TransportEnd {
     case CURLE_SEND_ERROR:
         // With HTTP/2 it may be an acknowledgement that could not be sent, long after the request was.
         // From libcurl 8.0 on it may be a connection with HTTP/2 that was closed before the request could be written to it.
-        let exchange = transfer.call.attempt.exchange
+        let isMultiplexed = transfer.call.attempt.exchange.isMultiplexed
         return .writeFailed(
-            hasSentAll: transfer.hasSentAll, mayBeDead: exchange.isMultiplexed && transfer.isOnReusedConnection)
+            hasSentAll: easy?.hasSentAll == true, mayBeDead: isMultiplexed && easy?.isOnReusedConnection == true)
     case CURLE_RECV_ERROR, CURLE_GOT_NOTHING:
         return .failed(.receive)
     // libcurl does not want to send the request again if a connection with HTTP/2 was closed before a byte of the response
     // came.
-    case CURLE_PARTIAL_FILE: return .lost(mayBeDead: transfer.isOnReusedConnection)
+    case CURLE_PARTIAL_FILE: return .lost(mayBeDead: easy?.isOnReusedConnection == true)
     // It wanted to, but could not rewind the body.
     case CURLE_SEND_FAIL_REWIND: return .deadConnection
     case CURLE_WRITE_ERROR: return .aborted
@@ -40,7 +40,7 @@ func transportEnd(_ code: CURLcode, of transfer: Transfer) -> TransportEnd {
         // libcurl says the same of a header line that is longer than it takes.
         return transfer.isReadingHead ? .lineTooLong : .local(.outOfMemory)
     case CURLcode(UInt32(SHIM_CURLE_TOO_LARGE)): return .lineTooLong  // from 8.6 on
-    case CURLE_HTTP2 where transfer.hasLostConnection: return .lost(mayBeDead: transfer.isOnReusedConnection)
+    case CURLE_HTTP2 where easy?.hasLostConnection == true: return .lost(mayBeDead: easy?.isOnReusedConnection == true)
     // A head that begins with a line that goes on with one before it, as libcurl before 8.2 sees it.
     case CURLE_BAD_FUNCTION_ARGUMENT where !transfer.isConnecting:
         return .failed(.protocol)
@@ -56,23 +56,31 @@ func transportEnd(_ code: CURLcode, of transfer: Transfer) -> TransportEnd {
 }
 
 /// Whether that code of a setting that failed may mean that libcurl could not read the client's certificate or private key.
-func isOfClientKey(_ code: Int32) -> Bool {
+private func isOfClientKey(_ code: CURLcode) -> Bool {
     // From 8.16 on it has another code for the key.
-    code == Int32(CURLE_SSL_CERTPROBLEM.rawValue)
-        || code == Int32(CURLE_BAD_FUNCTION_ARGUMENT.rawValue) && shim_curl_is_at_least(0x081000)
+    code == CURLE_SSL_CERTPROBLEM || code == CURLE_BAD_FUNCTION_ARGUMENT && shim_curl_is_at_least(0x081000)
 }
 
 extension Transfer {
     /// The request has been sent, and the head of its response is not whole.
     fileprivate var isReadingHead: Bool { !isConnecting && !call.attempt.isHeadWhole }
+}
 
+extension CurlEasy {
     /// The connection was there before.
-    fileprivate var isOnReusedConnection: Bool { easy.map { shim_easy_is_reused($0) } ?? false }
+    fileprivate var isOnReusedConnection: Bool { shim_easy_is_reused(handle) }
 
     /// What `CURLE_HTTP2` means from libcurl 8.0 on, if libcurl says nothing more of it: the connection was closed, or
     /// ended by GOAWAY. Of frames that are invalid it says more (from 8.13 on, of all that end the connection).
     fileprivate var hasLostConnection: Bool {
-        guard let easy else { return false }
-        return shim_curl_is_at_least(0x080000) && !shim_easy_has_message(easy)
+        shim_curl_is_at_least(0x080000) && !shim_easy_has_message(handle)
+    }
+}
+
+extension CurlTransport {
+    /// What more there is to say of a setting that libcurl does not take.
+    func reason(ofSetting code: CURLcode) -> FailureReason? {
+        if isOfClientKey(code), let reason = settings.keyProblem { return reason }
+        return FailureReason(nil, .text(shim_curl_code_text(Int32(code.rawValue))))
     }
 }

@@ -1,0 +1,115 @@
+import CShims
+import RetryCore
+
+/// A handle of libcurl's, which carries one transfer after another, and what its transport knows of the present one. Only the
+/// holder of the loop uses it; the last reference may go on any thread.
+final class CurlEasy: FormCarrier {
+    let handle: OpaquePointer
+    private unowned(unsafe) let transport: CurlTransport
+    /// It keeps a form, and goes back to no others.
+    let isForm: Bool
+    /// What it carries. The transfer keeps this handle meanwhile, and its call keeps the transfer.
+    private(set) var carried: Unmanaged<Transfer>?
+    var transfer: Transfer? { carried?.takeUnretainedValue() }
+    /// Whose connections it may use.
+    private(set) var group = ConnectionGroup.ordinary
+    /// What libcurl has opened for it, open or closed by now.
+    var openedSockets: [Int32] = []
+    /// The connection that carries this exchange alone; -1: none.
+    var occupiedSocket: Int32 = -1
+    /// The key of the connection that carries it beside others; 0: none.
+    var sharedConnection: UInt64 = 0
+    /// The socket in use; -1 if there is none.
+    var socket: Int32 = -1
+    private var unsentBytes: Int32 = 0
+    /// In the transport's list of those whose next address is to be tried.
+    var isFailedByAddress = false
+    var nextFailedByAddress: CurlEasy?
+
+    init(_ handle: OpaquePointer, of transport: CurlTransport, isForm: Bool) {
+        self.handle = handle
+        self.transport = transport
+        self.isForm = isForm
+    }
+
+    /// Once the process exits, its memory goes with it (W8).
+    deinit {
+        guard shim_libcurl_enter() else { return }
+        shim_easy_free(handle)
+        shim_libcurl_leave()
+    }
+
+    // MARK: - A transfer
+
+    func begin(_ transfer: Transfer) -> LocalFailure? {
+        carried = Unmanaged.passUnretained(transfer)
+        transfer.carrier = self
+        group = transport.group(of: transfer)
+        openedSockets.removeAll(keepingCapacity: true)
+        occupiedSocket = -1
+        socket = -1
+        unsentBytes = 0
+        return transport.add(self, transfer)
+    }
+
+    func resume() {
+        shim_easy_resume(handle)
+    }
+
+    func end() {
+        guard let transfer else { return }
+        shim_easy_report(handle, &transfer.report)
+        transport.remove(self, wasWhole: transfer.isWhole)
+        carried = nil
+        transfer.carrier = nil
+    }
+
+    var hasSentAll: Bool {
+        guard let transfer, shim_easy_head_sent(handle) > 0 else { return false }
+        guard transfer.target.hasBody else { return true }
+        let length = transfer.call.request.bodyLength ?? shim_easy_body_length(handle)
+        return length < 0 ? transfer.isBodyRead : shim_easy_body_sent(handle) >= length
+    }
+
+    func hasDrained() -> Bool {
+        guard socket >= 0 else { return false }
+        let unsent = shim_unsent_bytes(socket)
+        defer { unsentBytes = unsent }
+        return unsent < unsentBytes
+    }
+
+    func read(_ written: StatusLine) -> StatusLine {
+        StatusLine(
+            status: Int32(clamping: shim_easy_status(handle)),
+            version: written.version > 0 ? written.version : shim_easy_http_version(handle))
+    }
+
+    func listenForRefusals(_ listens: Bool) {
+        shim_easy_listen(handle, listens)
+    }
+
+    func ignoreLength() {
+        shim_easy_ignore_length(handle)
+    }
+
+    // MARK: - A form
+
+    func add(_ part: shim_part) -> MultipartSource.Added {
+        var part = part
+        switch Int(shim_easy_add_part(handle, &part)) {
+        case SHIM_PART_ADDED: return .added
+        case SHIM_PART_UNREADABLE: return .unreadable
+        default: return .outOfMemory
+        }
+    }
+
+    func checkParts() -> Bool { shim_easy_check_parts(handle) }
+
+    var partFailure: FailureReason? {
+        let failure = shim_easy_part_failure(handle)
+        guard failure.number >= 0 else { return nil }
+        return FailureReason(
+            "parts", index: Int64(failure.number), "path",
+            failure.error == 0 ? .fileBecameShorter : .system(failure.error))
+    }
+}
