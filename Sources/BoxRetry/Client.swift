@@ -163,8 +163,8 @@ extension ClientHandle {
         let cancel = try CancelHandle.cancelSwitch(behind: request.cancel)
         let sink = try boxretry_sink.checked(request.sink)
         let copy = try copy(of: request)
-        let tokens = try tokens(for: request, copy)
-        settings.isDirect = tokens != nil && !allowsInsecureToken && !copy.place.has_tls
+        settings.allowsInsecureToken = allowsInsecureToken
+        let tokens = try tokens(for: request, copy, &settings)
         if strategy.callsBack { try describe(copy, request) }
         return Call(
             engine: engine, request: copy, strategy: strategy, settings: settings,
@@ -172,17 +172,26 @@ extension ClientHandle {
             tokens: tokens, owner: owner)
     }
 
-    /// Where the call's access tokens come from; nil: it has none (T13).
-    private func tokens(for request: boxretry_request, _ copy: RequestCopy) throws(Failure) -> TokenSource? {
+    /// Where the call's access tokens come from; nil: it has none (T13). Sets how they travel.
+    private func tokens(
+        for request: boxretry_request, _ copy: RequestCopy, _ settings: inout CallSettings
+    ) throws(Failure) -> TokenSource? {
         let own = try TokenSourceHandle.source(behind: request.token_source)
-        guard try isOn(request.authorization, "request", "authorization", byDefault: true) else { return nil }
-        guard let tokens = own ?? tokens, !copy.hasAuthorization else { return nil }
-        guard allowsInsecureToken || engine.settings.keepsSecrets(copy.place) else {
+        let isWanted = try isOn(request.authorization, "request", "authorization", byDefault: true)
+        guard let tokens = own ?? tokens else { return nil }
+        switch engine.settings.carriage(
+            to: copy.place, allowsInsecure: allowsInsecureToken, hasAuthorization: copy.hasAuthorization,
+            isDeclined: !isWanted)
+        {
+        case .noToken: return nil
+        case .token(let isDirect):
+            settings.isDirect = isDirect
+            return tokens
+        case .refused:
             throw .invalidArgument(
                 "request", "url",
                 "would send the token over plain http; set allow_insecure_token to allow this")
         }
-        return tokens
     }
 
     private func copy(of request: boxretry_request) throws(Failure) -> RequestCopy {

@@ -87,9 +87,10 @@ extension TokenEndpoint {
         settings.onRefreshToken = { context.hand($0) }
         try settings.call.set(timeouts: options.timeouts)
         settings.call.deadline = options.provider_timeout_ms
-        settings.call.isDirect = options.allow_insecure == 0 && !place.has_tls
         settings.engine = try EngineSettings.transport(options)
-        guard options.allow_insecure != 0 || settings.engine.keepsSecrets(place) else {
+        switch settings.engine.carriage(to: place, allowsInsecure: options.allow_insecure != 0) {
+        case .token(let isDirect): settings.call.isDirect = isDirect
+        case .refused, .noToken:
             settings.engine.free()
             throw .invalidArgument(
                 "options", "url",

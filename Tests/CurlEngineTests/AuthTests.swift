@@ -348,7 +348,7 @@ final class Tokens: TokenProvider {
 
 extension Scene {
     /// The Authorization of each sending; "" where there was none.
-    fileprivate var authorizations: [String] {
+    var authorizations: [String] {
         transport.headerLines.map { lines in
             let line = lines.first { $0.hasPrefix("Authorization: ") }
             return String((line ?? "").dropFirst("Authorization: ".count))

@@ -68,8 +68,8 @@ import Testing
     private func ended(_ code: CURLcode) throws -> AttemptMachine.EndAction {
         let call = try #require(scene.call)
         call.attempt = AttemptMachine(limits: ResponseLimits())
-        let transfer = Transfer(call: call, lines: nil, withToken: true)
-        _ = call.attempt.startSending(transfer.exchangeRequest, at: 0)
+        let transfer = Transfer(call: call, plan: try call.plan())
+        _ = call.attempt.startSending(transfer.plan.request, at: 0)
         let end = AttemptEnd(transportEnd(code, of: transfer, nil), code: Int32(code.rawValue), at: 0)
         return call.attempt.transportEnded(end, transfer.facts)
     }

@@ -231,7 +231,7 @@ final class Scene {
     /// `replayCodes`: as of a client's options (R1).
     init(
         _ scripts: [Script], replayCodes: [String] = [], budget: SharedRetryBudget? = nil, maxTransfers: Int? = nil,
-        sharesRetryAfter: Bool = false, onEvent: ((EngineEvent) -> Void)? = nil
+        sharesRetryAfter: Bool = false, proxy: String? = nil, onEvent: ((EngineEvent) -> Void)? = nil
     ) throws {
         transport = ScriptedTransport(scripts, clock: clock)
         var settings = EngineSettings()
@@ -239,6 +239,7 @@ final class Scene {
         settings.budget = budget
         settings.sharesRetryAfter = sharesRetryAfter
         if let maxTransfers { settings.maxTransfers = maxTransfers }
+        settings.proxy = proxy.flatMap { shim_copy_string($0) }
         for code in replayCodes {
             if let copy = code.withCString({ shim_copy_string($0) }) { settings.replayCodes.append(copy) }
         }
@@ -282,11 +283,10 @@ final class Scene {
         }
         let request = method.withCString { method in
             url.withCString { url in
-                var checked = shim_url()
+                var place = shim_url()
                 var problem: UnsafePointer<CChar>?
-                _ = shim_url_check(url, &checked, &problem)
-                let place = shim_url(
-                    origin: checked.origin, needs_lookup: false, has_tls: false, is_local: false)
+                _ = shim_url_check(url, &place, &problem)
+                place.needs_lookup = false
                 return RequestCopy.make(
                     method: method, url: url, place: place, headers: headers,
                     body: requestBody, isUnsafe: RequestSafety.byMethod.isUnsafe(method: method))

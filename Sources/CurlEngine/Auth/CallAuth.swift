@@ -22,7 +22,7 @@ final class CallAuth {
 extension Call {
     /// The transfer was sent with the call's token, and another one can be had in its place (B8): not in place of a fixed one.
     func mayRenewToken(of transfer: Transfer) -> Bool {
-        transfer.usesToken && auth?.source.isRenewable == true
+        transfer.plan.usesToken && auth?.source.isRenewable == true
     }
 }
 
@@ -75,7 +75,7 @@ extension Engine {
 
     /// The token of this attempt was rejected (T8), if it was sent with one.
     func dropToken(_ call: Call) {
-        guard call.transfer?.usesToken == true, let auth = call.auth, let token = auth.token else { return }
+        guard call.transfer?.plan.usesToken == true, let auth = call.auth, let token = auth.token else { return }
         auth.rejected = token
         auth.source.invalidate(generation: token.generation)
     }

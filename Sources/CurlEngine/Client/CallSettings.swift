@@ -21,6 +21,8 @@ public struct CallSettings {
     public var httpVersion = HTTPVersion.http2
     /// Ask for compressed responses, and unpack them.
     public var isCompressed = false
+    /// The access token may go by plain http (T13).
+    public var allowsInsecureToken = false
     /// Not by way of a proxy, which would read what is meant for this machine alone (T13).
     public var isDirect = false
     /// Runs on the loop before each sending.

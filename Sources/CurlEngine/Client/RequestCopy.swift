@@ -121,17 +121,15 @@ public final class RequestCopy {
     /// So that we may.
     var mayBeResumed: Bool { RequestChecks.isGet(method: method) && asksForWhole }
 
-    /// As libcurl shall send it. `changed`: its header lines, where they are not the request's own.
+    /// As the transport shall send it, with these header lines.
     func attempt(
-        to target: Target, settings: CallSettings, fresh: Bool, changed: UnsafeMutablePointer<shim_lines>?,
-        isLarge: Bool
+        to target: Target, settings: CallSettings, lines: UnsafeMutablePointer<shim_lines>, isLarge: Bool
     ) -> shim_attempt {
         var attempt = shim_attempt()
         attempt.method = UnsafePointer(target.method)
         attempt.url = UnsafePointer(target.url)
-        attempt.headers = changed ?? ownLines
+        attempt.headers = lines
         attempt.http_version = settings.httpVersion.wanted(hasTLS: target.place.has_tls)
-        attempt.fresh = fresh
         attempt.direct = settings.isDirect
         attempt.large = isLarge
         switch body {

@@ -29,15 +29,14 @@ extension Engine {
                 if !call.records.isEmpty { stats.retries += 1 }
             }
         }
-        switch call.headerLines() {
-        case .unchanged: begin(call, nil, withToken: true)
-        case .changed(let lines, let withToken): begin(call, lines, withToken: withToken)
-        case .outOfMemory:
+        do throws(PlanFailure) {
+            startSending(call, try call.plan())
+        } catch {
             giveUpTurn(call)
-            perform(call.machine.failed(.outOfMemory), call)
-        case .failed:
-            giveUpTurn(call)
-            perform(call.machine.callbackFailed(), call)
+            switch error {
+            case .outOfMemory: perform(call.machine.failed(.outOfMemory), call)
+            case .hook: perform(call.machine.callbackFailed(), call)
+            }
         }
     }
 
@@ -47,14 +46,10 @@ extension Engine {
         hasMoreToDo = true
     }
 
-    private func begin(_ call: Call, _ lines: UnsafeMutablePointer<shim_lines>?, withToken: Bool) {
-        let transfer = Transfer(call: call, lines: lines, withToken: withToken)
-        guard transfer.hasAuthorization else {
-            giveUpTurn(call)
-            return perform(call.machine.failed(.outOfMemory), call)
-        }
+    private func startSending(_ call: Call, _ plan: consuming AttemptPlan) {
+        let isNew = call.attempt.startSending(plan.request, at: now)
+        let transfer = Transfer(call: call, plan: plan)
         call.transfer = transfer
-        let isNew = call.attempt.startSending(transfer.exchangeRequest, at: now)
         arm(call)
         if isNew { tell(.attemptBegan, call) }
         if transfer.target.hasBody, let source = call.request.source, !source.rewind() {

@@ -134,10 +134,10 @@ extension Engine {
     func timedOutInQueue(_ call: Call) {
         starting.remove(call)
         call.isQueued = false
-        let transfer = Transfer(call: call, lines: nil, withToken: false)
+        let transfer = Transfer(call: call, plan: call.planOfNothing())
         transfer.isDetached = true
         call.transfer = transfer
-        _ = call.attempt.startSending(transfer.exchangeRequest, at: now)
+        _ = call.attempt.startSending(transfer.plan.request, at: now)
         sendingEnded(call, .timedOut(.timeoutResource), code: 0)
     }
 }

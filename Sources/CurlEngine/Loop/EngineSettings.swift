@@ -47,11 +47,16 @@ public struct EngineSettings {
             unix_socket: unixSocket)
     }
 
-    /// Whether nobody on the way reads what is sent to a place (T12, T13): it goes by https; or to this machine, and to no
-    /// proxy that was given. (Of the environment's, `CallSettings.isDirect` makes nothing.)
-    public func keepsSecrets(_ place: shim_url) -> Bool {
-        let hasProxy = proxy.map { $0.pointee != 0 } ?? false
-        return place.has_tls || place.is_local && !hasProxy
+    /// Whether a secret goes along to a place (T12, T13).
+    public func carriage(
+        to place: shim_url, allowsInsecure: Bool, isOwnOrigin: Bool = true, hasAuthorization: Bool = false,
+        isDeclined: Bool = false
+    ) -> TokenCarriage {
+        TokenCarriage(
+            TokenCarriage.Facts(
+                hasTLS: place.has_tls, isLocal: place.is_local, hasProxy: proxy.map { $0.pointee != 0 } ?? false,
+                allowsInsecure: allowsInsecure, isOwnOrigin: isOwnOrigin, hasAuthorization: hasAuthorization,
+                isDeclined: isDeclined))
     }
 
     /// Why the client's private key cannot be used, if that is for want of the right password.

@@ -35,7 +35,7 @@ extension Transfer {
     }
 
     private func add(_ codings: ByteCursor) -> Bool {
-        guard isCompressed else { return true }
+        guard plan.isCompressed else { return true }
         let bytes = codings.bytes
         return shim_decoder_add(&decoder, bytes.baseAddress, bytes.count) || refuse(.outOfMemory)
     }

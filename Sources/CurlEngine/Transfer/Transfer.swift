@@ -5,17 +5,10 @@ import RetryCore
 /// of the loop touches it.
 final class Transfer {
     unowned(unsafe) let call: Call
-    let target: Target
+    let plan: AttemptPlan
+    var target: Target { plan.target }
     /// What the transport has of it; nil before it has begun, and once it has been dropped.
     var carrier: (any Carrier)?
-    /// Header lines of this sending alone.
-    private let lines: UnsafeMutablePointer<shim_lines>?
-    /// The access token's line, before the others; overwritten in the end (T1).
-    private var authorization: UnsafeMutablePointer<shim_lines>?
-    /// False if there was no memory for it.
-    private(set) var hasAuthorization = true
-    /// It goes with the call's access token: not to a foreign place, and not in place of what a hook has set (T13).
-    var usesToken: Bool { authorization != nil }
     /// All went well, as the transport sees it.
     var isWhole = false
     /// It is not the transport's any more.
@@ -45,50 +38,20 @@ final class Transfer {
     var isBodyRead = false
     /// Bytes that a resumed download had before.
     var resumedFrom: Int64 = 0
-    /// Compressed responses were asked for. Not for a part of a file: a part of a stream cannot be unpacked.
-    let isCompressed: Bool
     /// Unpacks the body; nil: it comes as it is.
     var decoder: OpaquePointer?
     /// The look-up is over.
     private(set) var isOpen = false
 
-    /// `lines`: header lines in place of the request's own, which the transfer takes over.
-    /// `withToken`: the call's access token goes with it, if it has one.
-    init(call: Call, lines: UnsafeMutablePointer<shim_lines>?, withToken: Bool) {
+    init(call: Call, plan: consuming AttemptPlan) {
         self.call = call
-        target = call.target
-        self.lines = lines
-        isCompressed = call.settings.isCompressed && call.request.asksForWhole && call.download?.range == nil
-        guard withToken, let token = call.auth?.token, !target.isForeign else { return }
-        let others = lines ?? call.request.ownLines
-        // A hook may have set one of its own.
-        guard !shim_header_has_authorization(others) else { return }
-        authorization = shim_header_add_secret("Authorization: Bearer ", token.secret.start, others)
-        hasAuthorization = authorization != nil
+        self.plan = plan
     }
 
     deinit {
-        shim_header_free_secret(authorization)
-        shim_header_free_lines(lines)
         shim_buffer_free(&head)
         shim_buffer_free(&body)
         shim_decoder_free(decoder)
-    }
-
-    /// What its attempt has to know of it.
-    var exchangeRequest: Exchange.Request {
-        var request = Exchange.Request()
-        let version = call.settings.httpVersion
-        request.hasBody = target.hasBody
-        request.isHead = call.request.isHead
-        request.hasSink = call.sink != nil
-        request.sinkTakesErrors = call.sink?.takesErrors == true
-        request.followsRedirects = call.settings.maxRedirects > 0
-        request.renewsToken = call.mayRenewToken(of: self)
-        request.asksForRest = call.download?.range != nil
-        request.mayMultiplex = version.mayMultiplex(hasTLS: target.place.has_tls)
-        request.negotiatesHTTP2 = version == .http2 && target.place.has_tls
-        return request
     }
 
     /// Nil if there is no memory.
@@ -102,12 +65,13 @@ final class Transfer {
         return body
     }
 
-    /// What libcurl needs for it.
+    /// What the transport needs for it.
     func attempt() -> shim_attempt {
         let call = call
         var attempt = call.request.attempt(
-            to: target, settings: call.settings, fresh: call.isFresh, changed: authorization ?? lines,
-            isLarge: call.sink != nil)
+            to: target, settings: call.settings, lines: plan.headerLines, isLarge: call.sink != nil)
+        attempt.fresh = plan.isFresh
+        attempt.compressed = plan.isCompressed
         // Where it is not known, waiting would not do: a server that does not say what it speaks would hold up all.
         let version = call.settings.httpVersion
         let known = call.engine.spoken.versions(of: target.place, version)
@@ -115,7 +79,6 @@ final class Transfer {
         if version == .http2, known == .http1Needed {
             attempt.http_version = Int32(SHIM_HTTP_1_1)
         }
-        attempt.compressed = isCompressed
         attempt.new_lookup = call.engine.doubtful.take(target.place)
         attempt.connect_timeout_ms = call.engine.connectLimit(of: call, isFirstAddress: true)
         // Else all that moves is seen as it comes (M1).
