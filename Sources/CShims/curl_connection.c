@@ -1,6 +1,7 @@
 /* What a transfer can learn about the connection that libcurl has chosen for it. */
 #define _GNU_SOURCE /* dladdr, POLLRDHUP */
 #include "curl_handles.h"
+#include "keyed_hash.h"
 
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -62,22 +63,11 @@ static int selected_protocol(const void *ssl) {
 
 /* --- Which connection it is --- */
 
-static uint64_t hash(uint64_t state, const void *bytes, size_t length) {
-  for (size_t i = 0; i < length; i++)
-    state = (state ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
-  return state;
-}
-
 shim_connection shim_connection_of(const shim_easy *easy, const char *peer, const char *local, int peer_port,
                                    int local_port) {
   shim_connection connection = {.local_port = local_port, .alpn = SHIM_ALPN_UNKNOWN};
-  if (local_port > 0 && local && peer) {
-    uint64_t key = 0xcbf29ce484222325u;
-    key = hash(key, local, strlen(local) + 1);
-    key = hash(key, peer, strlen(peer) + 1);
-    key = hash(key, &local_port, sizeof local_port);
-    connection.key = hash(key, &peer_port, sizeof peer_port) | 1; /* 0 is none */
-  }
+  if (local_port > 0 && local && peer)
+    connection.key = keyed_hash(local, peer, (uint64_t)local_port << 32 | (uint32_t)peer_port) | 1; /* 0 is none */
   connection.is_reused = shim_easy_is_reused(easy);
   const void *ssl = tls_session(easy);
   if (ssl) {

@@ -165,19 +165,28 @@ static int on_close_socket(void *user, curl_socket_t socket) {
 
 /* --- Handles --- */
 
+/* In this order libcurl looks for the proxy of a URL. http_proxy in capitals is not looked at: a server that runs a program
+ * could set it (CGI). */
+static const struct {
+  const char *name;
+  bool for_http, for_https;
+} proxy_variables[] = {
+    {"http_proxy", true, false}, {"https_proxy", false, true}, {"HTTPS_PROXY", false, true},
+    {"all_proxy", true, true},   {"ALL_PROXY", true, true},
+};
+
+enum { PROXY_VARIABLES = sizeof proxy_variables / sizeof *proxy_variables };
+
 bool shim_environment_has_proxy(void) {
-  /* http_proxy in capitals is not looked at: a server that runs a program could set it (CGI). */
-  static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (getenv(names[i])) return true;
+  for (int i = 0; i < PROXY_VARIABLES; i++)
+    if (getenv(proxy_variables[i].name)) return true;
   return false;
 }
 
 const char *shim_environment_proxy(bool has_tls) {
-  const char *const names[] = {has_tls ? "https_proxy" : "http_proxy", has_tls ? "HTTPS_PROXY" : NULL, "all_proxy",
-                               "ALL_PROXY"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    const char *url = names[i] ? getenv(names[i]) : NULL;
+  for (int i = 0; i < PROXY_VARIABLES; i++) {
+    const bool counts = has_tls ? proxy_variables[i].for_https : proxy_variables[i].for_http;
+    const char *url = counts ? getenv(proxy_variables[i].name) : NULL;
     if (url && *url) return url;
   }
   return NULL;

@@ -1,4 +1,4 @@
-#include "origin_hash.h"
+#include "keyed_hash.h"
 #include "shim_curl.h"
 
 #include <arpa/inet.h>
@@ -62,7 +62,7 @@ static CURLUcode parse_origin(const char *url, url_origin *out) {
 
 /* What is known of a URL by its scheme, host and port, each as libcurl writes it. */
 static shim_url facts(bool has_tls, const char *host, url_host known, const char *port) {
-  return (shim_url){.origin = origin_hash(host, port),
+  return (shim_url){.origin = keyed_hash(host, port, 0),
                     .needs_lookup = !known.is_address,
                     .has_tls = has_tls,
                     .is_local = known.is_loopback};

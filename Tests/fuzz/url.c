@@ -8,7 +8,7 @@
 #include <arpa/inet.h>
 #include <strings.h>
 
-#include "../../Sources/CShims/origin_hash.h"
+#include "../../Sources/CShims/keyed_hash.h"
 #include "shim_curl.h"
 
 typedef struct parts {
@@ -52,7 +52,7 @@ static bool check(const char *url) {
     struct in_addr address;
     const bool is_address = its.host[0] == '[' || inet_pton(AF_INET, its.host, &address) == 1;
     REQUIRE(known.has_tls == (strcmp(its.scheme, "https") == 0), "the scheme is libcurl's");
-    REQUIRE(known.origin == origin_hash(its.host, its.port), "host and port are libcurl's");
+    REQUIRE(known.origin == keyed_hash(its.host, its.port, 0), "host and port are libcurl's");
     REQUIRE(!known.is_local || strcasecmp(its.host, "localhost") == 0 || strcmp(its.host, "[::1]") == 0 ||
                 (is_address && strncmp(its.host, "127.", 4) == 0),
             "T13: this machine, whatever a resolver answers");

@@ -255,7 +255,7 @@ const char *shim_curl_code_text(int32_t code);
 
 /* What has to be known of a URL. */
 typedef struct shim_url {
-  uint64_t origin;   /* a hash of host and port, different in each process: see origin_hash.h */
+  uint64_t origin;   /* a hash of host and port, different in each process: see keyed_hash.h */
   bool needs_lookup; /* the host is a name */
   bool has_tls;      /* https */
   bool is_local;     /* reaches this machine whatever a resolver answers: 127.0.0.0/8, ::1, localhost (T13) */

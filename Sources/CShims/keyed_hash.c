@@ -1,8 +1,8 @@
 /*
- * SipHash-1-3 with a random key. Tables of hosts use it in place of the hosts' names, so a collision would make them take
- * one host for another; and host names come from URLs and redirects, which a hostile server can choose.
+ * SipHash-1-3 with a random key. Tables of hosts and of connections use it in place of names and addresses, so a collision
+ * would make them take one for another; and host names come from URLs and redirects, which a hostile server can choose.
  */
-#include "origin_hash.h"
+#include "keyed_hash.h"
 
 #include "shims.h"
 
@@ -39,24 +39,29 @@ static void mix(uint64_t v[4]) {
   v[2] = rotated(v[2], 32);
 }
 
+static void take_in_word(uint64_t v[4], uint64_t word) {
+  v[3] ^= word;
+  mix(v);
+  v[0] ^= word;
+}
+
 /* Takes in a text and the NUL behind it, which keeps ("a", "b") apart from ("ab", ""); the last word is padded. */
 static void take_in(uint64_t v[4], const char *text) {
   const size_t count = strlen(text) + 1;
   for (size_t at = 0; at < count; at += sizeof(uint64_t)) {
     uint64_t word = 0;
     memcpy(&word, text + at, count - at < sizeof word ? count - at : sizeof word);
-    v[3] ^= word;
-    mix(v);
-    v[0] ^= word;
+    take_in_word(v, word);
   }
 }
 
-uint64_t origin_hash(const char *host, const char *port) {
+uint64_t keyed_hash(const char *first, const char *second, uint64_t number) {
   const uint64_t k0 = key(0), k1 = key(1);
   uint64_t v[4] = {k0 ^ 0x736F6D6570736575U, k1 ^ 0x646F72616E646F6DU, k0 ^ 0x6C7967656E657261U,
                    k1 ^ 0x7465646279746573U};
-  take_in(v, host);
-  take_in(v, port);
+  take_in(v, first);
+  take_in(v, second);
+  take_in_word(v, number);
   v[2] ^= 0xFF;
   for (int i = 0; i < 3; i++)
     mix(v);
