@@ -11,17 +11,16 @@ final class ClientHandle: Handle, HandleClass {
     /// Which calls of the engine are its own.
     let owner: CallOwner
     private let parts: Parts
-    private var settings: CallSettings { parts.settings }
     private var tokens: TokenSource? { parts.tokens }
-    private var allowsInsecureToken: Bool { parts.allowsInsecureToken }
 
     /// What clients that share an engine may each have of their own.
     struct Parts {
         var strategy: any RetryStrategy
-        var settings: CallSettings
+        private(set) var settings: CallSettings
+        /// The settings of a call whose request has none of its own.
+        private(set) var callSettings: SharedCallSettings
         var idempotencyHeader: IdempotencyHeader
         var tokens: TokenSource?
-        var allowsInsecureToken: Bool
         /// Of all requests; nil: none.
         var headers: OwnedHeaders?
 
@@ -29,8 +28,8 @@ final class ClientHandle: Handle, HandleClass {
             strategy = BoxRetryStrategy(checked: try BoxRetryOptions(preset: options.preset))
             settings = CallSettings()
             settings.mayReconnect = Int(options.preset) != BOXRETRY_PRESET_JANUARY  // B13
+            callSettings = SharedCallSettings(settings)
             idempotencyHeader = try IdempotencyHeader.checked(nil)
-            allowsInsecureToken = false
             try set(options)
         }
 
@@ -40,10 +39,11 @@ final class ClientHandle: Handle, HandleClass {
             if let pointer = options.strategy { strategy = try StrategyHandle.retained(pointer, "strategy").strategy }
             if let name = options.idempotency_key_header { idempotencyHeader = try IdempotencyHeader.checked(name) }
             if let source = try TokenSourceHandle.source(behind: options.token_source) { tokens = source }
-            if options.allow_insecure_token != 0 { allowsInsecureToken = true }
+            if options.allow_insecure_token != 0 { settings.allowsInsecureToken = true }
             let list = try HeaderList(reading: options.headers, options.header_count, "options")
             try list.check { shim_place("options", "headers", at: $0) }
             headers = try headers.merged(with: list)
+            callSettings = SharedCallSettings(try settings.overridden(by: .defaults))
         }
     }
 
@@ -153,17 +153,17 @@ extension ClientHandle {
         _ pointer: UnsafePointer<boxretry_request>?, delivery: (boxretry_request) throws(Failure) -> Call.Delivery
     ) throws(Failure) -> Call {
         // To open files is a cancellation point.
-        let cancelState = shim_thread_disable_cancel()
-        defer { shim_thread_restore_cancel(cancelState) }
+        shim_thread_disable_cancel()
+        defer { shim_thread_restore_cancel() }
         let request = try boxretry_request.read(pointer, "request")
-        _ = try boxretry_request.checkedIsUnsafe(pointer)
-        var settings = try settings.overridden(by: request)
+        let seen = try request.checkedAsSeen()
+        var settings = parts.callSettings
+        if request.hasSettings { settings = SharedCallSettings(try parts.settings.overridden(by: request)) }
         var strategy = parts.strategy
         if let pointer = request.strategy { strategy = try StrategyHandle.retained(pointer, "strategy").strategy }
         let cancel = try CancelHandle.cancelSwitch(behind: request.cancel)
         let sink = try boxretry_sink.checked(request.sink)
-        let copy = try copy(of: request)
-        settings.allowsInsecureToken = allowsInsecureToken
+        let copy = try copy(of: request, seen)
         let tokens = try tokens(for: request, copy, &settings)
         if strategy.callsBack { try describe(copy, request) }
         return Call(
@@ -174,18 +174,22 @@ extension ClientHandle {
 
     /// Where the call's access tokens come from; nil: it has none (T13). Sets how they travel.
     private func tokens(
-        for request: boxretry_request, _ copy: RequestCopy, _ settings: inout CallSettings
+        for request: boxretry_request, _ copy: RequestCopy, _ settings: inout SharedCallSettings
     ) throws(Failure) -> TokenSource? {
         let own = try TokenSourceHandle.source(behind: request.token_source)
         let isWanted = try isOn(request.authorization, "request", "authorization", byDefault: true)
         guard let tokens = own ?? tokens else { return nil }
         switch engine.settings.carriage(
-            to: copy.place, allowsInsecure: allowsInsecureToken, hasAuthorization: copy.hasAuthorization,
+            to: copy.place, allowsInsecure: settings.value.allowsInsecureToken, hasAuthorization: copy.hasAuthorization,
             isDeclined: !isWanted)
         {
         case .noToken: return nil
         case .token(let isDirect):
-            settings.isDirect = isDirect
+            if isDirect {
+                var direct = settings.value
+                direct.isDirect = true
+                settings = SharedCallSettings(direct)
+            }
             return tokens
         case .refused:
             throw .invalidArgument(
@@ -194,26 +198,24 @@ extension ClientHandle {
         }
     }
 
-    private func copy(of request: boxretry_request) throws(Failure) -> RequestCopy {
+    private func copy(of request: boxretry_request, _ seen: boxretry_request.Seen) throws(Failure) -> RequestCopy {
         let method: UnsafePointer<CChar> = request.method ?? StaticString("GET").cString
         guard RequestChecks.isMethod(method) else {
             throw .invalidArgument("request", "method", "is not an HTTP method")
         }
         let (url, place) = try checkedURL(request.url, "request")
-        let list = try HeaderList(reading: request.headers, request.header_count, "request")
-        try list.check { shim_place("request", "headers", at: $0) }
+        try seen.headers.check { shim_place("request", "headers", at: $0) }
         var headers = parts.headers
-        if list.count > 0 { headers = try headers.merged(with: list) }
+        if seen.headers.count > 0 { headers = try headers.merged(with: seen.headers) }
         if let key = request.idempotency_key {
             guard let copy = OwnedHeaders.copy(of: headers?.list ?? .empty) else { throw .outOfMemory }
             try parts.idempotencyHeader.add(key, to: copy)
             headers = copy
         }
-        let isUnsafe = try request.checkedIsUnsafe()
         let addsDefaults = try isOn(request.default_headers, "request", "default_headers", byDefault: true)
         let body = try body(of: request)
         let copy = RequestCopy.make(
-            method: method, url: url, place: place, headers: headers, body: body, isUnsafe: isUnsafe,
+            method: method, url: url, place: place, headers: headers, body: body, isUnsafe: seen.isUnsafe,
             addsDefaults: addsDefaults)
         guard let copy else {
             body.free()

@@ -27,15 +27,30 @@ extension boxretry_request {
         return safety.isUnsafe(method: method, hasKey: idempotency_key != nil)
     }
 
-    /// The same of a caller's request, of which it checks all that a decision or its strategy looks at.
-    static func checkedIsUnsafe(_ pointer: UnsafePointer<boxretry_request>?) throws(Failure) -> Bool {
-        let request = try read(pointer, "request")
-        let isUnsafe = try request.checkedIsUnsafe()
-        guard request.body != nil || request.body_length == 0 else {
+    /// What a decision or its strategy looks at.
+    struct Seen {
+        let isUnsafe: Bool
+        let headers: HeaderList
+    }
+
+    /// Checks that, and lends it.
+    func checkedAsSeen() throws(Failure) -> Seen {
+        let isUnsafe = try checkedIsUnsafe()
+        guard body != nil || body_length == 0 else {
             throw .invalidArgument("request", "body", "is NULL, but body_length is not 0")
         }
-        _ = try HeaderList(reading: request.headers, request.header_count, "request")
-        return isUnsafe
+        return Seen(isUnsafe: isUnsafe, headers: try HeaderList(reading: headers, header_count, "request"))
+    }
+
+    /// Whether sending a caller's request twice may do its work twice (B12).
+    static func checkedIsUnsafe(_ pointer: UnsafePointer<boxretry_request>?) throws(Failure) -> Bool {
+        try read(pointer, "request").checkedAsSeen().isUnsafe
+    }
+
+    /// It has settings of its own, which override the client's.
+    var hasSettings: Bool {
+        timeouts != nil || deadline_ms != 0 || body_limit != 0 || on_progress != nil || before_attempt != nil
+            || max_redirects != 0 || compression != 0 || http_version != 0 || connect_timeout_ms != 0 || reconnect != 0
     }
 }
 

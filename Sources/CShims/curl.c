@@ -16,7 +16,7 @@ unsigned shim_curl_version;
 
 bool shim_curl_setup(const shim_transfer_callbacks *callbacks) {
   static bool is_set_up;
-  const shim_global_lock lock = shim_global_lock_take();
+  shim_global_lock_take();
   if (!is_set_up) { /* after a failure, there may be memory the next time */
     shim_transfers = *callbacks;
     shim_curl_version = curl_version_info(CURLVERSION_NOW)->version_num;
@@ -25,7 +25,7 @@ bool shim_curl_setup(const shim_transfer_callbacks *callbacks) {
     is_set_up = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK && shim_curl_version >= 0x075700;
   }
   const bool is_ready = is_set_up && shim_exit_prepare();
-  shim_global_lock_release(lock);
+  shim_global_lock_release();
   return is_ready;
 }
 

@@ -218,9 +218,9 @@ static CURLcode set_authorities(CURL *curl, const shim_easy_settings *settings) 
 shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) {
   shim_easy *easy = malloc(sizeof *easy);
   if (!easy) return NULL;
-  const shim_global_lock lock = shim_global_lock_take(); /* libcurl takes one of its own */
+  shim_global_lock_take(); /* libcurl takes one of its own */
   CURL *curl = curl_easy_init();
-  shim_global_lock_release(lock);
+  shim_global_lock_release();
   *easy = (shim_easy){.curl = curl, .multi = multi, .part_failure = {-1, 0}};
   CURLcode failure = easy->curl ? CURLE_OK : CURLE_FAILED_INIT;
   if (easy->curl) {

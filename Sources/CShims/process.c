@@ -21,6 +21,8 @@ typedef enum thread_phase {
 static _Thread_local struct {
   uint32_t callback_depth;
   uint32_t libcurl_depth;
+  uint32_t cancel_depth; /* how often it has been made uncancelable */
+  int cancel_state;      /* as it was before */
   bool is_ours;
   thread_phase phase;
   void (*last)(void *context);
@@ -245,14 +247,12 @@ bool shim_thread_start(void (*body)(void *context), void (*last)(void *context),
   return result == 0;
 }
 
-int shim_thread_disable_cancel(void) {
-  int state;
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-  return state;
+void shim_thread_disable_cancel(void) {
+  if (thread.cancel_depth++ == 0) pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &thread.cancel_state);
 }
 
-void shim_thread_restore_cancel(int state) {
-  pthread_setcancelstate(state, NULL);
+void shim_thread_restore_cancel(void) {
+  if (--thread.cancel_depth == 0) pthread_setcancelstate(thread.cancel_state, NULL);
 }
 
 /* --- The handlers of fork() --- */
@@ -261,15 +261,14 @@ _Atomic uint32_t shim_forks;
 
 static pthread_mutex_t global_lock = PTHREAD_MUTEX_INITIALIZER;
 
-shim_global_lock shim_global_lock_take(void) {
-  const shim_global_lock taken = {shim_thread_disable_cancel()};
+void shim_global_lock_take(void) {
+  shim_thread_disable_cancel();
   pthread_mutex_lock(&global_lock);
-  return taken;
 }
 
-void shim_global_lock_release(shim_global_lock taken) {
+void shim_global_lock_release(void) {
   pthread_mutex_unlock(&global_lock);
-  shim_thread_restore_cancel(taken.cancel_state);
+  shim_thread_restore_cancel();
 }
 
 /* A thread in a callback holds nothing, and may call fork() itself. */

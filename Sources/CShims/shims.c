@@ -154,7 +154,6 @@ void shim_sleep_until(int64_t monotonic_nanoseconds) {
 struct shim_monitor {
   pthread_mutex_t mutex;
   pthread_cond_t condition;
-  int cancel_state; /* of the thread that holds the mutex, as it was: a thread that is cancelled would keep the mutex */
 };
 
 shim_monitor *shim_monitor_new(void) {
@@ -176,15 +175,13 @@ void shim_monitor_free(shim_monitor *monitor) {
 }
 
 void shim_monitor_lock(shim_monitor *monitor) {
-  const int cancel_state = shim_thread_disable_cancel();
+  shim_thread_disable_cancel(); /* a thread that is cancelled would keep the mutex */
   pthread_mutex_lock(&monitor->mutex);
-  monitor->cancel_state = cancel_state;
 }
 
 void shim_monitor_unlock(shim_monitor *monitor) {
-  const int cancel_state = monitor->cancel_state;
   pthread_mutex_unlock(&monitor->mutex);
-  shim_thread_restore_cancel(cancel_state);
+  shim_thread_restore_cancel();
 }
 
 void shim_monitor_wake_all(shim_monitor *monitor) {
@@ -192,7 +189,6 @@ void shim_monitor_wake_all(shim_monitor *monitor) {
 }
 
 bool shim_monitor_wait_until(shim_monitor *monitor, int64_t monotonic_nanoseconds) {
-  const int cancel_state = monitor->cancel_state; /* others hold the lock meanwhile */
   int result;
   if (monotonic_nanoseconds == INT64_MAX) {
     result = pthread_cond_wait(&monitor->condition, &monitor->mutex);
@@ -200,6 +196,5 @@ bool shim_monitor_wait_until(shim_monitor *monitor, int64_t monotonic_nanosecond
     const struct timespec until = timespec_of(monotonic_nanoseconds);
     result = pthread_cond_timedwait(&monitor->condition, &monitor->mutex, &until);
   }
-  monitor->cancel_state = cancel_state;
   return result != ETIMEDOUT;
 }

@@ -295,7 +295,8 @@ final class Scene {
         guard let request else { throw Engine.SetupFailure.outOfMemory }
         return Call(
             engine: engine, request: request, strategy: strategy ?? BoxRetryStrategy(checked: options),
-            settings: settings, delivery: .none, cancelSwitch: cancelSwitch, userPointer: nil, sink: sink,
+            settings: SharedCallSettings(settings), delivery: .none, cancelSwitch: cancelSwitch, userPointer: nil,
+            sink: sink,
             tokens: tokens)
     }
 }

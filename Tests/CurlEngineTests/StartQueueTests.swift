@@ -49,7 +49,7 @@ import Testing
         guard let request else { throw Engine.SetupFailure.outOfMemory }
         return Call(
             engine: scene.engine, request: request, strategy: BoxRetryStrategy(checked: BoxRetryOptions()),
-            settings: CallSettings(), delivery: .none, cancelSwitch: nil, userPointer: nil)
+            settings: SharedCallSettings(CallSettings()), delivery: .none, cancelSwitch: nil, userPointer: nil)
     }
 
     @Test("hosts take turns, and the attempts of one host keep their order") func turns() throws {

@@ -42,17 +42,13 @@ bool shim_in_callback(void);
 bool shim_thread_start(void (*body)(void *context), void (*last)(void *context), void *context);
 
 /* Around what a cancelled thread (pthread_cancel) must not leave half done. */
-int shim_thread_disable_cancel(void);
-void shim_thread_restore_cancel(int state);
+void shim_thread_disable_cancel(void); /* they nest */
+void shim_thread_restore_cancel(void);
 
 /* --- Initialization of libcurl: fork() waits while this lock is held, so that no child inherits it, or libcurl's own, as
  * held by a thread that the child does not have (W9). --- */
 
-typedef struct shim_global_lock {
-  int cancel_state;
-} shim_global_lock;
-
-shim_global_lock shim_global_lock_take(void);
-void shim_global_lock_release(shim_global_lock taken);
+void shim_global_lock_take(void);
+void shim_global_lock_release(void);
 
 #endif

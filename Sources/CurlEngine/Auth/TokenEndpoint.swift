@@ -103,7 +103,7 @@ public final class TokenEndpoint: TokenProvider {
         callSettings.limits.body = JSONObject.maximumSize
         callSettings.limits.errorBody = JSONObject.maximumSize
         let call = Call(
-            engine: engine, request: copy, strategy: strategy, settings: callSettings,
+            engine: engine, request: copy, strategy: strategy, settings: SharedCallSettings(callSettings),
             delivery: .callback { [self] call in
                 call.request.wipeBody()
                 if let result = engine.takeResult(of: call) { ended(result, request) }

@@ -6,7 +6,11 @@ public final class Call: TimerEntry {
     public let engine: Engine
     public let request: RequestCopy
     let strategy: any RetryStrategy
-    let settings: CallSettings
+    private let sharedSettings: SharedCallSettings
+    /// Read where they are, not copied.
+    var settings: CallSettings {
+        @inline(__always) _read { yield sharedSettings.value }
+    }
     public let userPointer: UnsafeMutableRawPointer?
     /// The client that made it.
     let owner: CallOwner?
@@ -84,7 +88,7 @@ public final class Call: TimerEntry {
     }
 
     public init(
-        engine: Engine, request: RequestCopy, strategy: any RetryStrategy, settings: CallSettings,
+        engine: Engine, request: RequestCopy, strategy: any RetryStrategy, settings: SharedCallSettings,
         delivery: Delivery, cancelSwitch: CancelSwitch?, userPointer: UnsafeMutableRawPointer?,
         sink: (any BodySink)? = nil,
         tokens: TokenSource? = nil, owner: CallOwner? = nil
@@ -93,14 +97,14 @@ public final class Call: TimerEntry {
         self.engine = engine
         self.request = request
         self.strategy = strategy
-        self.settings = settings
+        sharedSettings = settings
         self.delivery = delivery
         self.cancelSwitch = cancelSwitch
         self.userPointer = userPointer
         self.sink = sink
         auth = tokens.map { CallAuth($0) }
         machine = CallMachine(needsToken: tokens != nil)
-        attempt = AttemptMachine(limits: settings.limits)
+        attempt = AttemptMachine(limits: settings.value.limits)
         if sink?.isResumable == true, request.mayBeResumed { download = Download() }
         target = request.target
         if let virtualTime = engine.virtualTime {
@@ -109,10 +113,10 @@ public final class Call: TimerEntry {
         }
         let clock = engine.clock
         startedAt = clock.monotonic.nanoseconds
-        deadline = clock.boottime.advanced(byMilliseconds: settings.deadline)
+        deadline = clock.boottime.advanced(byMilliseconds: settings.value.deadline)
         var limits = RetryLoop.Limits()
-        limits.deadline = settings.deadline == .max ? .distantFuture : deadline
-        limits.maxTotalAttempts = settings.maxTotalAttempts
+        limits.deadline = settings.value.deadline == .max ? .distantFuture : deadline
+        limits.maxTotalAttempts = settings.value.maxTotalAttempts
         var seeds = SplitMix64(state: shim_next_random_state())
         retryLoop = RetryLoop(strategy: strategy, limits: limits, random: SplitMix64(state: seeds.next()))
     }

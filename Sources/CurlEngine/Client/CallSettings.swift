@@ -37,6 +37,15 @@ public struct CallSettings {
     }
 }
 
+/// Settings that many calls share. Never changes.
+public final class SharedCallSettings {
+    public let value: CallSettings
+
+    public init(_ value: CallSettings) {
+        self.value = value
+    }
+}
+
 public enum HTTPVersion: Int32 {
     case http1 = 1
     /// Over TLS, where the server offers it.

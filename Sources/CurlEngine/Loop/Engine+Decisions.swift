@@ -10,10 +10,23 @@ extension Engine {
             return decided(call, transfer, answer)
         }
         guard call.strategy.callsBack else {
-            let answer = StrategyAnswer(of: call.retryLoop, about: transfer.outcome, clock: clock)
-            return decided(call, transfer, charged(answer, transfer))
+            decideAtOnce(call, transfer)
+            return decided(call, transfer)
         }
         if !pool.ask(StrategyQuestion(call, transfer)) { perform(call.machine.failed(.exhausted), call) }
+    }
+
+    /// The same on the loop, and in place: nobody else has to see the answer before the call acts on it.
+    private func decideAtOnce(_ call: Call, _ transfer: Transfer) {
+        do throws(StrategyFailure) {
+            var decision = try call.retryLoop.next(transfer.outcome, clock: clock)
+            if decision.isRetry, budget?.take() == false {
+                decision.stop(.retryBudgetSpent, after: transfer.outcome)
+            }
+            transfer.decision = decision
+        } catch {
+            transfer.strategyFailure = error
+        }
     }
 
     /// Asks the strategy about a response whose head has come, since its body has to go somewhere (B15). Runs inside

@@ -80,7 +80,7 @@ extension Engine {
         hasDriver = true
         shim_monitor_unlock(lock)
         // A thread that was cancelled in here would keep the role.
-        let cancelState = shim_thread_disable_cancel()
+        shim_thread_disable_cancel()
         if shim_libcurl_enter() {
             turn(until: limit, isOver)
             shim_monitor_lock(lock)
@@ -90,7 +90,7 @@ extension Engine {
         } else {
             endWithoutTransport()
         }
-        shim_thread_restore_cancel(cancelState)
+        shim_thread_restore_cancel()
         shim_monitor_lock(lock)
         hasDriver = false
         if unfinished == 0 {

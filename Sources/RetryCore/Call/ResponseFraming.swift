@@ -30,7 +30,12 @@ public struct ResponseFraming {
         case UInt8(ascii: "C"), UInt8(ascii: "c"), UInt8(ascii: "T"), UInt8(ascii: "t"):
             let name = text.takePart(before: UInt8(ascii: ":"))
             _ = text.next()
-            let field = take(name.trimmed(), text.trimmed())
+            let trimmed = name.trimmed()
+            guard Self.mayBeKnown(trimmed.count) else {
+                isWithinField = false
+                return nil
+            }
+            let field = take(trimmed, text.trimmed())
             // Readers do not agree on what a blank before the colon means (RFC 9112, 5.1).
             if isWithinField, name.endsInBlank { hasBadCoding = true }
             return field
@@ -39,6 +44,9 @@ public struct ResponseFraming {
             return nil
         }
     }
+
+    /// Whether one of the names below has so many letters.
+    private static func mayBeKnown(_ count: Int) -> Bool { count == 14 || count == 16 || count == 17 }
 
     private mutating func take(_ name: ByteCursor, _ value: ByteCursor) -> ByteCursor? {
         isWithinField = true

@@ -20,6 +20,9 @@ public struct ByteCursor {
 
     public var isAtEnd: Bool { position == end }
 
+    /// Bytes that are left.
+    var count: Int { end - position }
+
     /// The byte at hand, without taking it; 0 at the end.
     public var peek: UInt8 { position < end ? position.pointee : 0 }
 
