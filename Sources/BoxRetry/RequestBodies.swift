@@ -104,7 +104,7 @@ extension RequestCopy.Body {
         }
         let multipart: MultipartSource
         do throws(Engine.HandleFailure) {
-            multipart = try MultipartSource.make(engine)
+            multipart = try engine.makeForm()
         } catch {
             throw error == .closed ? .closed("client") : .outOfMemory
         }

@@ -19,7 +19,7 @@ def timers() -> str:
     run(
         "swiftc -O -wmo -parse-as-library -enable-experimental-feature Embedded -enforce-exclusivity=unchecked "
         f"-module-name Timers -emit-object -o {compiled} "
-        f"{ROOT}/bench/timers/timers.swift {ROOT}/Sources/CurlEngine/Loop/TimerQueue.swift"
+        f"{ROOT}/bench/timers/timers.swift {ROOT}/Sources/CurlEngine/Clock/TimerQueue.swift"
     )
     program = compile_client("timers/timers", more=str(compiled))
     rows = [["waiting", "operation", "ours", "C", "ratio"]]

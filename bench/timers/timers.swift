@@ -1,5 +1,5 @@
 // The engine's timer queue, as bench/timers/timers.c uses it. Compiled together with
-// Sources/CurlEngine/Loop/TimerQueue.swift, as the library is: Embedded.
+// Sources/CurlEngine/Clock/TimerQueue.swift, as the library is: Embedded.
 
 private final class Waiting: TimerEntry {}
 

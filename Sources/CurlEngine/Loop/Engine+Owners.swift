@@ -1,29 +1,6 @@
 import CShims
 import RetryCore
 
-/// One of the clients that share an engine: which calls are its own, and whether it takes further ones. Guarded by the engine's
-/// lock.
-public final class CallOwner {
-    fileprivate(set) var isClosed = false
-    fileprivate var unfinished = 0
-    fileprivate var waiters: [Waiter] = []
-
-    /// A call of it begins. False if it takes no calls any more.
-    func begin() -> Bool {
-        guard !isClosed else { return false }
-        unfinished += 1
-        return true
-    }
-
-    /// A call of it has ended. Who is to be told, without the lock.
-    func end() -> [Waiter] {
-        unfinished -= 1
-        guard unfinished == 0 else { return [] }
-        defer { waiters = [] }
-        return waiters
-    }
-}
-
 extension Engine {
     /// The first client of this engine, or one derived from another. Nil if that one is closed.
     public func addOwner(from other: CallOwner?) -> CallOwner? {

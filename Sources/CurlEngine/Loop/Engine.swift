@@ -144,11 +144,11 @@ public final class Engine {
         case outOfMemory
     }
 
-    /// A carrier for a form, of this engine's transport.
-    func makeFormCarrier() throws(HandleFailure) -> any FormCarrier {
+    /// A form for this engine's transport to send.
+    public func makeForm() throws(HandleFailure) -> MultipartSource {
         guard let transport = locked({ transport }) else { throw .closed }
         guard let carrier = transport.makeFormCarrier() else { throw .outOfMemory }
-        return carrier
+        return MultipartSource(carrier)
     }
 
     // MARK: - From any thread

@@ -10,11 +10,7 @@ public final class MultipartSource: BodySource {
     private var memory: [UnsafeMutableRawPointer] = []
     private var failure: FailureReason?
 
-    public static func make(_ engine: Engine) throws(Engine.HandleFailure) -> MultipartSource {
-        MultipartSource(try engine.makeFormCarrier())
-    }
-
-    private init(_ carrier: any FormCarrier) {
+    init(_ carrier: any FormCarrier) {
         self.carrier = carrier
     }
 
