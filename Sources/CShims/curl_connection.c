@@ -17,15 +17,18 @@
 /* A static libcurl brings OpenSSL along. */
 extern void SSL_get0_alpn_selected(const void *ssl, const unsigned char **name, unsigned *length);
 extern int SSL_has_pending(const void *ssl);
+extern const char *X509_verify_cert_error_string(long result);
 #endif
 
 static void (*get_alpn)(const void *ssl, const unsigned char **name, unsigned *length);
 static int (*has_pending)(const void *ssl);
+static const char *(*verify_text)(long result); /* static texts */
 
 void shim_tls_find(void) {
 #ifdef BOXRETRY_STATIC_CURL
   get_alpn = SSL_get0_alpn_selected;
   has_pending = SSL_has_pending;
+  verify_text = X509_verify_cert_error_string;
 #else
   /* In libcurl and the libraries that it was linked with: the process may have loaded another OpenSSL as well. */
   Dl_info libcurl;
@@ -34,6 +37,8 @@ void shim_tls_find(void) {
   if (!handle) return;
   void *const alpn = dlsym(handle, "SSL_get0_alpn_selected");
   void *const pending = dlsym(handle, "SSL_has_pending");
+  void *const text = dlsym(handle, "X509_verify_cert_error_string");
+  if (text) memcpy(&verify_text, &text, sizeof text);
   if (alpn && pending) {
     memcpy(&get_alpn, &alpn, sizeof alpn); /* ISO C has no cast from an object pointer to a function pointer */
     memcpy(&has_pending, &pending, sizeof pending);
@@ -59,6 +64,26 @@ static int selected_protocol(const void *ssl) {
   get_alpn(ssl, &name, &length);
   if (!name || length == 0) return SHIM_ALPN_NONE;
   return length == 2 && memcmp(name, "h2", 2) == 0 ? SHIM_ALPN_HTTP2 : SHIM_ALPN_OTHER;
+}
+
+/* OpenSSL's text for a result of its check. It is in libcurl's message if the handshake failed because of that result. */
+static const char *verify_problem(const char *message, long result) {
+  const char *text = verify_text && result != 0 ? verify_text(result) : NULL;
+  return text && strstr(message, text) ? text : NULL;
+}
+
+const char *shim_easy_tls_problem(const shim_easy *easy, bool *is_of_proxy) {
+  /* libcurl sets a result to 1 before a handshake, and to 0 when the handshake has succeeded. */
+  long of_proxy = 0, of_server = 0;
+  curl_easy_getinfo(easy->curl, CURLINFO_PROXY_SSL_VERIFYRESULT, &of_proxy);
+  curl_easy_getinfo(easy->curl, CURLINFO_SSL_VERIFYRESULT, &of_server);
+  *is_of_proxy = of_proxy != 0;
+  const char *problem = verify_problem(easy->message, of_proxy != 0 ? of_proxy : of_server);
+  if (problem) return problem;
+  /* libcurl compares the names itself. */
+  if (strstr(easy->message, "subject name")) return "hostname mismatch";
+  if (strstr(easy->message, "alert protocol version")) return "no TLS version in common";
+  return strstr(easy->message, "wrong version number") ? "the peer does not use TLS" : NULL;
 }
 
 /* --- Which connection it is --- */

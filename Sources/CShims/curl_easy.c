@@ -506,4 +506,5 @@ void shim_easy_report(shim_easy *easy, shim_report *report) {
   report->tls = nanoseconds(off_info(easy, CURLINFO_APPCONNECT_TIME_T), sending > 0);
   report->first_byte = nanoseconds(first_byte, first_byte > 0);
   report->proxy_status = shim_easy_proxy_status(easy);
+  if (shim_easy_has_message(easy)) report->tls_problem = shim_easy_tls_problem(easy, &report->is_proxy_tls);
 }

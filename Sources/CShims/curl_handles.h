@@ -43,6 +43,9 @@ struct shim_easy {
 /* Finds out once how to ask libcurl's TLS library. */
 void shim_tls_find(void);
 
+/* Why the TLS handshake failed: a static text; NULL if it did not, or if libcurl's message does not say. */
+const char *shim_easy_tls_problem(const shim_easy *easy, bool *is_of_proxy);
+
 /* The arguments are those of CURLOPT_PREREQFUNCTION. */
 shim_connection shim_connection_of(const shim_easy *easy, const char *peer, const char *local, int peer_port,
                                    int local_port);

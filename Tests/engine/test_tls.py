@@ -35,7 +35,7 @@ def test_an_authority_that_was_not_given_is_not(server: FaultServer) -> None:
     assert server.seen(id) == []
 
 
-@pytest.mark.parametrize("kind", ["https_expired", "https_wrong_name", "https_self_signed"])
+@pytest.mark.parametrize("kind", ["https_expired", "https_not_yet_valid", "https_wrong_name", "https_self_signed"])
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_bad_certificates_are_refused(server: FaultServer, client: Client, kind: str, method: str) -> None:
     """Nothing is sent. It is a network exception, retried as any other."""

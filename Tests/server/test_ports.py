@@ -24,6 +24,7 @@ def test_a_good_certificate_is_accepted(server: FaultServer) -> None:
     ("kind", "reason"),
     [
         ("https_expired", "certificate has expired"),
+        ("https_not_yet_valid", "certificate is not yet valid"),
         ("https_wrong_name", "Hostname mismatch"),
         ("https_self_signed", "self-signed certificate|self signed certificate"),
     ],

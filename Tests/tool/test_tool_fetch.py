@@ -304,11 +304,25 @@ def test_a_certificate_is_checked(server: FaultServer) -> None:
     assert len(server.seen(mine)) == 1
 
 
-@pytest.mark.parametrize("kind", ["https_expired", "https_wrong_name", "https_self_signed"])
-def test_a_bad_certificate_is_refused_even_of_a_known_authority(server: FaultServer, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("https_expired", "certificate has expired"),
+        ("https_not_yet_valid", "certificate is not yet valid"),
+        ("https_wrong_name", "hostname mismatch"),
+        ("https_self_signed", "self-signed certificate"),
+    ],
+)
+def test_a_bad_certificate_is_refused_even_of_a_known_authority(server: FaultServer, kind: str, reason: str) -> None:
+    """F141: the error says what is wrong with it."""
     mine = server.new_id()
-    answer = fetch_json("--cacert", server.ca, NO_RETRIES, server.url("/seq/200", kind=kind, id=mine), exit_code=5)
+    url = server.url("/seq/200", kind=kind, id=mine)
+    answer = fetch_json("--cacert", server.ca, NO_RETRIES, url, exit_code=5)
     assert (attempts_of(answer), server.seen(mine)) == (["tls"], [])
+    run = fetch("--cacert", server.ca, NO_RETRIES, url)
+    assert run.errors.startswith(
+        f"boxretry fetch: tls: the TLS handshake or the certificate check failed: {reason} ("
+    ), run.errors
 
 
 def test_a_ca_file_that_cannot_be_used_is_a_failure_on_this_machine(server: FaultServer, tmp_path: Path) -> None:

@@ -216,7 +216,9 @@ typedef struct shim_report {
   int64_t connect;
   int64_t tls;
   int64_t first_byte;
-  int32_t proxy_status; /* see shim_easy_proxy_status() */
+  int32_t proxy_status;    /* see shim_easy_proxy_status() */
+  const char *tls_problem; /* why the TLS handshake failed: a static text; NULL: it did not, or nobody knows */
+  bool is_proxy_tls;       /* that handshake was with a proxy */
 } shim_report;
 
 void shim_easy_report(shim_easy *easy, shim_report *report);

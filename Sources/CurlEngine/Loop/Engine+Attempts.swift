@@ -211,7 +211,7 @@ extension Engine {
         if cause != .none {
             call.exceptions += 1
             call.exceptionReason = FailureReason(
-                of: cause, end.end, isFramed: !call.attempt.exchange.framing.isMalformed)
+                of: cause, end.end, transfer.report, isFramed: !call.attempt.exchange.framing.isMalformed)
             if transfer.sendings == 0 { doubtful.note(transfer.target.place) }
         }
         var record = record(of: call, at: end.time)

@@ -5,6 +5,8 @@ import RetryCore
 public struct FailureReason {
     public enum Why {
         case words(StaticString)
+        /// Words of a TLS library, which last as long as the process.
+        case tls(UnsafePointer<CChar>)
         /// As of shim_file.h.
         case system(Int32)
         /// As the transport says it; static.
@@ -32,15 +34,15 @@ public struct FailureReason {
     }
 
     /// Why an attempt ended in an exception of that cause, where there is more to say than the cause; nil: nothing.
-    init?(of cause: NetworkExceptionCause, _ end: TransportEnd, isFramed: Bool) {
-        if cause == .protocol, !isFramed {
+    init?(of cause: NetworkExceptionCause, _ end: TransportEnd, _ report: shim_report, isFramed: Bool) {
+        switch (cause, end) {
+        case (.connect, .timedOut): self.init("connect_timeout_ms", .words("connecting timed out"))
+        case (.connect, .refusedByProxy(let status)): self.init(nil, .proxy(status: status))
+        case (.tls, _):
+            guard let problem = report.tls_problem else { return nil }
+            self.init(report.is_proxy_tls ? "proxy" : nil, .tls(problem))
+        case (.protocol, _) where !isFramed:
             self.init("response", .words("Content-Length or Transfer-Encoding cannot be used"))
-            return
-        }
-        guard cause == .connect else { return nil }
-        switch end {
-        case .timedOut: self.init("connect_timeout_ms", .words("connecting timed out"))
-        case .refusedByProxy(let status): self.init(nil, .proxy(status: status))
         default: return nil
         }
     }
@@ -49,6 +51,7 @@ public struct FailureReason {
     public var text: UnsafePointer<CChar> {
         switch why {
         case .words(let words): words.cString
+        case .tls(let words): words
         case .system(let error): shim_system_text(error) ?? StaticString("").cString
         case .text(let text): text
         case .proxy: StaticString("").cString

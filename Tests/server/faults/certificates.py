@@ -39,6 +39,7 @@ HERE = "DNS:localhost, IP:127.0.0.1"
 ELSEWHERE = "DNS:elsewhere.example"
 FOR_LONG = "-startdate 20200101000000Z -enddate 20991231235959Z"
 IN_THE_PAST = "-startdate 20200101000000Z -enddate 20200102000000Z"
+IN_THE_FUTURE = "-startdate 20990101000000Z -enddate 20991231235959Z"
 
 
 def make(folder: Path) -> tuple[dict[str, ssl.SSLContext], dict[str, str]]:
@@ -50,6 +51,7 @@ def make(folder: Path) -> tuple[dict[str, ssl.SSLContext], dict[str, str]]:
     )
     _leaf(folder, "good", HERE, FOR_LONG)
     _leaf(folder, "expired", HERE, IN_THE_PAST)
+    _leaf(folder, "not_yet_valid", HERE, IN_THE_FUTURE)
     _leaf(folder, "wrong_name", ELSEWHERE, FOR_LONG)
     _leaf(folder, "self_signed", HERE, FOR_LONG + " -selfsign")
     _leaf(folder, "client", HERE, FOR_LONG)
@@ -57,7 +59,7 @@ def make(folder: Path) -> tuple[dict[str, ssl.SSLContext], dict[str, str]]:
     contexts = {}
     for kind, protocols in (("https", ["http/1.1"]), ("h2", ["h2", "http/1.1"])):
         contexts[kind] = _context(folder, "good", protocols)
-        for name in ("expired", "wrong_name", "self_signed"):
+        for name in ("expired", "not_yet_valid", "wrong_name", "self_signed"):
             contexts[f"{kind}_{name}"] = _context(folder, name, protocols)
         contexts[f"{kind}_client"] = _context(folder, "good", protocols)
         contexts[f"{kind}_client"].verify_mode = ssl.CERT_REQUIRED

@@ -1,4 +1,4 @@
-"""For tests: a proxy that answers plain requests and makes tunnels for others, and a directory of certificates."""
+"""For tests: a proxy that answers plain requests and makes tunnels for others, and certificates."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+
+#: What is wrong with the certificate of each kind of port (F141); with that of `https` if its authority is not trusted.
+TLS_REASONS = [
+    ("https_expired", "certificate has expired"),
+    ("https_not_yet_valid", "certificate is not yet valid"),
+    ("https_wrong_name", "hostname mismatch"),
+    ("https_self_signed", "self-signed certificate"),
+    ("https", "unable to get local issuer certificate"),
+]
 
 
 class TunnelProxy:

@@ -137,7 +137,7 @@ class ConnectError(NetworkError, ConnectionError):
 
 
 class TLSError(NetworkError):
-    """The TLS handshake or the certificate check failed."""
+    """The TLS handshake or the certificate check failed. The detail says why, such as "certificate has expired"."""
 
     error = Error.TLS
 
