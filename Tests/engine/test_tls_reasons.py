@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from boxretry import Client, TLSError
+from boxretry import Client, ClientTokenProviderFailedError, OAuth2Token, TLSError, TokenRetryPolicy
 from c_programs import build
 from calls import in_both_ways, once, quick
 from fault_server import FaultServer
@@ -119,6 +119,15 @@ def test_f141_the_reason_is_that_of_the_last_attempt(server: FaultServer) -> Non
         client.get(f"https://127.0.0.1:{port}/")
     assert len(raised.value.attempts) == 2
     assert reason(raised.value) == REASONS["https_expired"]
+
+
+def test_f141_a_token_endpoint(server: FaultServer) -> None:
+    for kind, expected in (*REASONS.items(), ("tls_cut", "tls")):
+        url = server.url("/token", kind=kind, id=server.new_id())
+        source = OAuth2Token(url, policy=TokenRetryPolicy.none(), ca_file=server.ca)
+        with source, pytest.raises(ClientTokenProviderFailedError) as raised:
+            source.get()
+        assert str(raised.value) == f"the provider failed (calls: 1; last: {expected})"
 
 
 # --- Proxies ---

@@ -126,7 +126,8 @@ public final class TokenEndpoint: TokenProvider {
         switch result.ending {
         case .response: answered(TokenEndpointAnswer(status: result.status, body: result.body), result, request)
         case .exception(let cause):
-            _ = request.fail(.unavailable(ProviderText(shim_cause_name(cause.rawValue))), isRetryable: true)
+            let text = result.reason?.tlsProblem ?? shim_cause_name(cause.rawValue)
+            _ = request.fail(.unavailable(ProviderText(text)), isRetryable: true)
         case .deadline:
             _ = request.fail(.unavailable(ProviderText(StaticString("deadline").cString)), isRetryable: true)
         case .local(.responseTooLarge): fail(request, "the answer is too long")

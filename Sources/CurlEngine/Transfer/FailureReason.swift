@@ -47,6 +47,12 @@ public struct FailureReason {
         }
     }
 
+    /// Why a TLS handshake failed, if that is it.
+    var tlsProblem: UnsafePointer<CChar>? {
+        guard case .tls(let problem) = why else { return nil }
+        return problem
+    }
+
     /// Static; for a proxy there is none.
     public var text: UnsafePointer<CChar> {
         switch why {
