@@ -37,3 +37,11 @@ def test_fork_while_others_are_in_a_handshake(server: FaultServer, program: Path
     url = server.url("/seq/200", kind="https", id=server.new_id(), cycle="", quiet="")
     times //= 4
     assert outcome(program, "busy", times, url, server.ca) == (0, f"{times} rounds, 0 failed\n", "")
+
+
+@pytest.mark.parametrize("kind", ["told", "by_itself"])
+def test_fork_while_a_call_waits_on_a_manual_clock(server: FaultServer, tmp_path: Path, kind: str) -> None:
+    """W9. The child cannot use its parent's clock and client, but its own; the parent's call continues."""
+    urls = [server.url("/seq/503,200", {"503.h": "Retry-After:3600"}, id=server.new_id()) for _ in range(2)]
+    command = (build("fork_clocks", tmp_path), kind, *urls)
+    assert outcome(*command) == (0, "child: 200, 3600 s\nparent: 200, 3600 s\n", "")
