@@ -194,7 +194,7 @@ extension ClientHandle {
         case .refused:
             throw .invalidArgument(
                 "request", "url",
-                "would send the token over plain http; set allow_insecure_token to allow this")
+                "would send the token over plain http to another machine or a proxy; set allow_insecure_token to allow this")
         }
     }
 

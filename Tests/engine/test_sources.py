@@ -246,7 +246,7 @@ def test_f129_a_file_that_has_changed_since_the_first_attempt_ends_the_call(
     path.write_bytes(bytes(500_000))
     body: dict[str, Any] = {}
     if kind == "path":
-        monkeypatch.setattr("boxretry._contents.body_of", PathBody)
+        monkeypatch.setattr("boxretry._bodies.contents.body_of", PathBody)
         body["data"] = path
     elif kind == "form part":
         body["files"] = {"file": path}
@@ -275,7 +275,7 @@ def test_r5_a_file_that_was_only_read_meanwhile_is_sent_again(
     path.write_bytes(BODY)
     body: dict[str, Any] = {"data": path.open("rb") if kind == "descriptor" else Wrapper(path)}
     if kind == "path":
-        monkeypatch.setattr("boxretry._contents.body_of", PathBody)
+        monkeypatch.setattr("boxretry._bodies.contents.body_of", PathBody)
         body = {"data": path}
     elif kind == "form part":
         body = {"files": {"file": path}}

@@ -106,7 +106,7 @@ END
 client_credentials: the token provider failed: the provider failed (calls: 1): status 404
 END
   expect 1 http://example.com/ me 7 <<'END'
-client_credentials: invalid argument: options.url: would send the secrets over plain http; set allow_insecure to allow this
+client_credentials: invalid argument: options.url: would send the secrets over plain http to another machine or a proxy; set allow_insecure to allow this
 END
   expect 2 @/token <<'END'
 usage: CLIENT_SECRET=... client_credentials URL CLIENT_ID ENTERPRISE_ID

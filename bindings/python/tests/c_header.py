@@ -78,7 +78,14 @@ def _take(node: Any, header: Header) -> None:
         if node.type.type.decls is None:
             header.opaque.add(node.name)
         else:
-            header.structs[node.name] = {each.name: _type(each.type) for each in node.type.type.decls}
+            header.structs[node.name] = _fields(node.type.type)
+    elif isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.Struct):  # after a typedef of its name
+        header.opaque.discard(node.type.name)
+        header.structs[node.type.name] = _fields(node.type)
+
+
+def _fields(struct: Any) -> dict[str, str]:
+    return {each.name: _type(each.type) for each in struct.decls}
 
 
 def _signature(function: Any) -> tuple[str, list[str]]:

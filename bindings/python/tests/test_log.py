@@ -94,7 +94,7 @@ def test_other_ends_are_no_giving_up(server: Server, caplog: pytest.LogCaptureFi
         client.get(server.url(f"/seq/{item}"))
         stalled = client.submit("GET", server.url("/seq/stall"))
         stalled.cancel()
-        with pytest.raises(Exception, match="cancelled"):
+        with pytest.raises(Exception, match="canceled"):
             stalled.response()
     assert caplog.records == []
 
