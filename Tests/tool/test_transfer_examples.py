@@ -86,7 +86,7 @@ def test_download_goes_on_where_it_broke_off(example: Example, server: FaultServ
         0,
         [
             "attempt 1: receive, network_exception",
-            "attempt 2: status 206, success, went on at byte 2048",
+            "attempt 2: status 206, success, resumed at byte 2048",
             f"{file}: 4096 bytes",
         ],
     )

@@ -1,4 +1,5 @@
-/* The tool boxretry: finds the command, prints help and version, and says what went wrong. Its commands are in tool/. */
+/* The command-line tool boxretry: finds the command, prints help and version, and reports errors. Its commands are in
+ * tool/. */
 #define _DEFAULT_SOURCE
 
 #include "tool/output.h"
@@ -36,7 +37,7 @@ int internal_error(const tool_command *command, const char *format, ...) {
 }
 
 int library_error(const tool_command *command, boxretry_error error) {
-  /* The library says which argument was wrong, and why: it is the one place that knows the ranges. */
+  /* The library's detail says which argument was wrong and why: only the library knows the ranges. */
   if (error == BOXRETRY_ERROR_INVALID_ARGUMENT) return usage_error(command, "%s", boxretry_last_error_detail());
   if (error == BOXRETRY_ERROR_OUT_OF_MEMORY) {
     fprintf(stderr, "boxretry %s: %s\n", command->name, boxretry_error_text(error));
@@ -80,22 +81,22 @@ const char *public_part(char buffer[QUOTED_SIZE], const char *url) {
 static void print_help(void) {
   puts("Usage: boxretry COMMAND [OPTION]...\n"
        "\n"
-       "Sends HTTP requests with libboxretry, and shows how it retries them.\n"
+       "Sends HTTP requests with libboxretry and shows how they are retried.\n"
        "\n"
        "Commands:");
   for (size_t i = 0; i < command_count; i++)
     printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
   puts("\n"
        "Options:\n"
-       "  -h, --help     print this; 'boxretry help COMMAND' prints a command's options, as\n"
-       "                 'boxretry COMMAND --help' does\n"
+       "  -h, --help     print this help; for a command: 'boxretry COMMAND --help' or\n"
+       "                 'boxretry help COMMAND'\n"
        "  -V, --version  print the versions of the library and of its header\n"
        "\n"
        "Exit codes:\n"
-       "  0  it worked\n"
+       "  0  success\n"
        "  1  the output could not be written, or out of memory\n"
-       "  2  an option or its value is wrong; stderr says which\n"
-       "  3  a fault in boxretry itself");
+       "  2  an option or its value is invalid; see stderr\n"
+       "  3  internal error in boxretry");
 }
 
 static const tool_command *find_command(const char *name) {
@@ -141,7 +142,7 @@ static int run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  /* No setlocale(): numbers are read and written as in the C locale, whatever the user's is. */
+  /* No setlocale(): numbers are read and written as in the C locale, regardless of the user's locale. */
   int exit_code = run(argc, argv);
   const int output_errno = output_finish();
   if (output_errno != 0) {

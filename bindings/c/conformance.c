@@ -1,5 +1,5 @@
 /*
- * Feeds the test vectors of Tests/vectors to libboxretry, and compares. `usage` says what it reads and what it prints.
+ * Runs the test vectors of Tests/vectors against libboxretry. `usage` describes the input and the output.
  *
  *     cc conformance.c $(pkg-config --cflags --libs boxretry) -o conformance
  *     ./conformance decisions Tests/vectors/decisions.tsv
@@ -16,24 +16,25 @@
 static const char usage[] =
     "usage: conformance decisions|retry_after|retry_after_jitter|backoff|token_delays FILE...\n"
     "\n"
-    "Feeds the cases in each FILE to libboxretry, and compares what comes with what they expect.\n"
+    "Feeds the cases in each FILE to libboxretry, and compares the results with the expected ones.\n"
     "\n"
-    "A case is a line. Lines end in LF, fields in tabs; empty lines, and lines that begin with #, are skipped.\n"
+    "Each case is one line. Lines end in LF, fields are separated by tabs; empty lines and lines that begin with # are "
+    "skipped.\n"
     "  decisions     id, max_attempts, max_retries_on_exception, auth (0 or 1), outcomes, an action for each outcome\n"
     "                  outcome: STATUS, STATUS+ra=VALUE (with that Retry-After), or E (a network exception)\n"
     "                  action: stop, success, retry:bN (after 2^N seconds), retry:raS (after S seconds, from\n"
     "                  Retry-After), refresh:bN, refresh:raS\n"
-    "  retry_after   value (\\t: a tab), seconds or - (not usable); the last tab of the line is between them\n"
+    "  retry_after   value (\\t: a tab), seconds or - (not a valid delay); the last tab of the line is between them\n"
     "  retry_after_jitter\n"
-    "                value, retry_after_jitter, retry_after_cap, and the least, the middle and the longest delay, in\n"
-    "                  seconds. 1000 delays are drawn, with the seeds from 1 on: none may be outside, and their "
+    "                value, retry_after_jitter, retry_after_cap, and the shortest, middle and longest delay, in\n"
+    "                  seconds. 1000 delays are drawn, with the seeds from 1 on: all must be in the range, and their "
     "least,\n"
     "                  median and longest may lie within by a tenth of the range\n"
     "  backoff       attempt_number, retry_base_interval, retry_randomization_factor, unit_random, seconds\n"
     "  token_delays  failed_attempt, initial_delay, multiplier, maximum_delay, jitter_ratio, unit_random, seconds\n"
-    "Numbers are decimal. Seconds may differ by 1e-12 of their value, the 2^N of the backoff not at all.\n"
+    "Numbers are decimal. Seconds may differ by 1e-12 of their value; the 2^N of the backoff must be exact.\n"
     "\n"
-    "Prints a line for each failure, and a last one:\n"
+    "Prints one line for each failure, then a summary:\n"
     "  FILE:LINE: expected EXPECTED, got GOT\n"
     "  FILE:LINE: outcome N: expected EXPECTED, got GOT    (the first that differs)\n"
     "  FILE:LINE: malformed line\n"
@@ -43,14 +44,14 @@ static const char usage[] =
     "EXPECTED is the file's text. GOT is SECONDS, - or error NAME; for an outcome, ACTION DELAY_SOURCE SECONDS or\n"
     "error NAME. The names are those of the library, and SECONDS are printed with %.17g.\n"
     "\n"
-    "Exit status: 0 if nothing failed, 1 if anything did, 2 if the command line is wrong.\n";
+    "Exit status: 0 if everything passed, 1 if anything failed, 2 if the command line is wrong.\n";
 
 enum { WALL_CLOCK = 1790000000 }; /* for dates in Retry-After, seconds since 1970 */
 static const double LONGEST_DELAY = 2147483647.0;
 
 typedef enum verdict { PASSED, DIFFERS, MALFORMED } verdict;
 
-/* What a file expects of one outcome. */
+/* The outcome that a file expects. */
 typedef struct expectation {
   int32_t action;
   int32_t delay_source;
@@ -59,7 +60,7 @@ typedef struct expectation {
 
 /* ---- Reading ---- */
 
-/* Splits a line at its tabs, in place. False if there are not just so many fields. */
+/* Splits a line at its tabs, in place. Returns false unless it has exactly that number of fields. */
 static bool split(char *line, char **fields, size_t count) {
   for (size_t i = 0; i < count; i++) {
     fields[i] = line;
@@ -86,7 +87,7 @@ static bool parse_integer(const char *text, int32_t *integer) {
   return true;
 }
 
-/* Puts a tab for each backslash and t, in place. */
+/* Replaces each \t escape by a tab, in place. */
 static void unescape_tabs(char *text) {
   char *to = text;
   for (const char *from = text; *from != '\0'; from++) {
@@ -97,7 +98,7 @@ static void unescape_tabs(char *text) {
   *to = '\0';
 }
 
-/* Reads 503, 503+ra=VALUE or E, in place. `header` is where an outcome's Retry-After is kept. */
+/* Reads 503, 503+ra=VALUE or E, in place. `header` stores the outcome's Retry-After. */
 static bool parse_outcome(char *text, boxretry_header *header, boxretry_outcome *outcome) {
   if (strcmp(text, "E") == 0) {
     outcome->cause = BOXRETRY_CAUSE_CONNECT;
@@ -114,7 +115,7 @@ static bool parse_outcome(char *text, boxretry_header *header, boxretry_outcome 
   return parse_integer(text, &outcome->status);
 }
 
-/* The backoff without jitter, after a base interval of a second: 2^n, up to the longest delay. */
+/* The backoff without jitter for a base interval of one second: 2^n, up to the longest delay. */
 static double power_of_two(int32_t n) {
   double power = 1.0;
   for (; n > 0 && power < LONGEST_DELAY; n--)
@@ -122,7 +123,7 @@ static double power_of_two(int32_t n) {
   return power < LONGEST_DELAY ? power : LONGEST_DELAY;
 }
 
-/* Whether the text begins with the prefix; if so, goes past it. */
+/* Whether the text begins with the prefix; if so, skips it. */
 static bool skip(const char **text, const char *prefix) {
   size_t length = strlen(prefix);
   if (strncmp(*text, prefix, length) != 0) return false;
@@ -162,7 +163,7 @@ static bool nearly_equal(double got, double expected) {
   return difference <= 1e-12 * expected;
 }
 
-/* Compares a number of seconds that the library gave, or the error that it gave instead, with the text in the file. */
+/* Compares the seconds that the library returned, or its error, with the text in the file. */
 static verdict compare_seconds(const char *where, const char *expected, boxretry_error error, double got) {
   double seconds;
   bool passed;
@@ -184,7 +185,7 @@ static verdict compare_seconds(const char *where, const char *expected, boxretry
   return DIFFERS;
 }
 
-/* Compares the decision about one outcome, or the error that came instead, with the text in the file. */
+/* Compares the decision about one outcome, or the library's error, with the text in the file. */
 static verdict compare_decision(const char *where, int outcome_number, const char *expected, boxretry_error error,
                                 const boxretry_decision *got) {
   expectation parsed;
@@ -203,9 +204,9 @@ static verdict compare_decision(const char *where, int outcome_number, const cha
   return DIFFERS;
 }
 
-/* ---- The modes: each checks one line, which it may change ---- */
+/* ---- The modes: each checks one line, which it may modify ---- */
 
-/* Feeds a loop with outcomes, as long as its decisions are the expected ones. `error`: why there is no loop. */
+/* Feeds outcomes to a loop as long as its decisions match. `error`: why the loop could not be created. */
 static verdict compare_decisions(const char *where, boxretry_retry_loop *loop, boxretry_error error, char *outcomes,
                                  char *actions) {
   char *outcomes_rest, *actions_rest;
@@ -235,7 +236,7 @@ static verdict check_decisions(const char *where, char *line) {
       !parse_integer(fields[3], &loop_options.auth_available))
     return MALFORMED;
   options.retry_randomization_factor = 0.0;
-  loop_options.max_total_attempts = 1000000; /* that the ceiling (B14) does not come before max_attempts */
+  loop_options.max_total_attempts = 1000000; /* so that the ceiling (B14) is not reached before max_attempts */
 
   boxretry_strategy *strategy = NULL;
   boxretry_retry_loop *loop = NULL;
@@ -291,7 +292,7 @@ static int compare_numbers(const void *a, const void *b) {
 
 enum { DRAWN = 1000 };
 
-/* Draws the waits that follow a Retry-After. */
+/* Draws the delays that follow a Retry-After. */
 static boxretry_error draw_delays(const boxretry_retry_options *options, const char *value, double delays[DRAWN]) {
   boxretry_strategy *strategy = NULL;
   const boxretry_header header = {"Retry-After", value};
@@ -363,7 +364,7 @@ static check_line *find_mode(const char *name) {
 
 static long passed_count, failed_count;
 
-/* Checks a case, or skips a comment. `length`: the line may have a NUL in it. */
+/* Checks a case, or skips a comment. `length` is needed because the line may contain a NUL. */
 static void check_case(check_line *check, const char *path, long line_number, char *line, size_t length) {
   if (length > 0 && line[length - 1] == '\n') line[--length] = '\0';
   if (length == 0 || line[0] == '#') return;

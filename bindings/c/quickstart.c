@@ -1,4 +1,4 @@
-/* Retries around a transport of your own. Build: cc quickstart.c -o quickstart $(pkg-config --cflags --libs boxretry) */
+/* Retries around your own transport. Build: cc quickstart.c -o quickstart $(pkg-config --cflags --libs boxretry) */
 #include <boxretry.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ int main(void) {
   boxretry_strategy *strategy;
   boxretry_retry_loop *loop;
   boxretry_decision decision = BOXRETRY_DECISION_INIT;
-  options.retry_base_interval = 0.1; /* seconds; shorter than the default of 1, for a quick start */
+  options.retry_base_interval = 0.1; /* seconds; shorter than the default of 1, so that this example runs quickly */
   check(boxretry_strategy_new(&options, &strategy));
   check(boxretry_retry_loop_new(strategy, NULL, &loop)); /* one loop for each call */
   do {

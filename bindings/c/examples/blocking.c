@@ -1,4 +1,4 @@
-/* Fetches each URL, one after another, and says what it took: blocking URL...
+/* Fetches URLs one after another and prints each result: blocking URL...
  *
  * Build: cc blocking.c $(pkg-config --cflags --libs boxretry) */
 #include <boxretry.h>
@@ -49,7 +49,7 @@ static int fetch(boxretry_client *client, const char *url) {
 }
 
 int main(int argc, char **argv) {
-  boxretry_client *client; /* keeps connections: one for the whole program */
+  boxretry_client *client; /* keeps connections open: use one client for the whole program */
   int failed = 0;
   if (argc < 2) {
     fputs("usage: blocking URL...\n", stderr);

@@ -1,9 +1,9 @@
 /*
- * Gets a token by Box's client credentials grant, and says how long it lives.
+ * Gets a token with Box's client credentials grant, and prints its lifetime.
  *
  *     CLIENT_SECRET=... client_credentials https://api.box.com/oauth2/token CLIENT_ID ENTERPRISE_ID
  *
- * The secret does not stand on the command line, where everybody on the machine can read it.
+ * The secret is not on the command line, where every user of the machine could read it.
  * Build: cc client_credentials.c $(pkg-config --cflags --libs boxretry)
  */
 #include <boxretry.h>
@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
   error = boxretry_token_source_get(source, BOXRETRY_NO_TIMEOUT, NULL, &token);
   boxretry_token_source_free(source);
   if (error != BOXRETRY_OK) return fail(error);
-  /* boxretry_token_bytes(token) is what goes into an Authorization header. */
+  /* boxretry_token_bytes(token) is the value for an Authorization header. */
   printf("a token of %d bytes, for %.0f s\n", (int)boxretry_token_length(token), boxretry_token_expires_in(token));
   boxretry_token_free(token);
   return EXIT_SUCCESS;

@@ -1,17 +1,18 @@
 /*
- * A retry strategy of one's own, on a clock that only moves when told.
+ * A custom retry strategy, on a clock that moves only when the program advances it.
  *
  * A server answers 423 (Locked) while somebody else edits a file. The strategy waits for the lock, a little longer each
- * time, and retries nothing else. Build: cc custom_strategy.c $(pkg-config --cflags --libs boxretry)
+ * time, and retries nothing else.
+ * Build: cc custom_strategy.c $(pkg-config --cflags --libs boxretry)
  */
 #include <boxretry.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The strategy's context. It does not change, so that any number of threads may use the strategy at once. */
+/* The strategy's context. It never changes, so any number of threads may use the strategy at the same time. */
 typedef struct patience {
-  int32_t attempts; /* at most */
-  double pause;     /* seconds, times the number of the attempt */
+  int32_t attempts; /* maximum */
+  double pause;     /* seconds, multiplied by the attempt number */
 } patience;
 
 static void should_retry(void *context, const boxretry_outcome *outcome, int32_t attempt_number, int32_t *action) {
@@ -42,7 +43,7 @@ static boxretry_strategy *new_strategy(int32_t attempts, double pause) {
   callbacks.context = context;
   callbacks.should_retry = should_retry;
   callbacks.retry_after = retry_after;
-  callbacks.context_free = free; /* with the last use of the strategy */
+  callbacks.context_free = free; /* called after the last use of the strategy */
   check(boxretry_strategy_new_custom(&callbacks, &strategy));
   return strategy;
 }
@@ -61,11 +62,11 @@ int main(void) {
     boxretry_outcome outcome = BOXRETRY_OUTCOME_INIT;
     double now;
     check(boxretry_clock_now(clock, BOXRETRY_TIMELINE_BOOTTIME, &now));
-    outcome.status = now < 25 ? 423 : 200; /* the lock goes away after 25 seconds */
+    outcome.status = now < 25 ? 423 : 200; /* the lock is released after 25 seconds */
     check(boxretry_retry_loop_next(loop, &outcome, &decision));
     printf("at %2.0f s: status %d, %s, wait %.0f s\n", now, outcome.status, boxretry_action_name(decision.action),
            decision.delay);
-    check(boxretry_clock_advance(clock, decision.delay)); /* in earnest: boxretry_clock_sleep(NULL, decision.delay) */
+    check(boxretry_clock_advance(clock, decision.delay)); /* a real program calls boxretry_clock_sleep() */
   } while (decision.action == BOXRETRY_ACTION_RETRY);
   boxretry_retry_loop_free(loop);
   boxretry_clock_free(clock);

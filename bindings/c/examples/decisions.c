@@ -1,4 +1,4 @@
-/* What is decided about a sequence of outcomes: decisions SEED OUTCOME…
+/* Prints the decisions for a sequence of outcomes: decisions SEED OUTCOME...
  *
  * An outcome is a status (503), a status with a Retry-After (429+7), or E for a network exception. The program
  * bindings/python/examples/decisions.py prints the same lines: with the same seed, even the jitter is the same. */
@@ -13,7 +13,7 @@ static void check(boxretry_error error) {
   exit(EXIT_FAILURE);
 }
 
-/* Reads an outcome. `header` lives as long as the outcome is used. */
+/* Reads an outcome. `header` must live as long as the outcome is used. */
 static void read_outcome(const char *text, boxretry_outcome *outcome, boxretry_header *header) {
   const char *retry_after = strchr(text, '+');
   if (strcmp(text, "E") == 0) {

@@ -1,7 +1,7 @@
-/* Downloads into a file, which is there when it is whole, and shows how far it is: download URL FILE
+/* Downloads to a file, which appears only when it is complete, and shows the progress: download URL FILE
  *
- * If it breaks off, it goes on where it was, provided that the server can do so. Build: cc download.c $(pkg-config
- * --cflags --libs boxretry) */
+ * An interrupted download is resumed where it stopped, if the server supports that.
+ * Build: cc download.c $(pkg-config --cflags --libs boxretry) */
 #include <boxretry.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static void check(boxretry_error error) {
   exit(EXIT_FAILURE);
 }
 
-/* Runs on the library's thread, some times a second. */
+/* Runs on a thread of the library, a few times a second. */
 static void show_progress(void *context, const boxretry_progress *progress) {
   (void)context;
   fprintf(stderr, "\r%lld bytes", (long long)progress->received);
@@ -30,12 +30,12 @@ static void print_attempts(const boxretry_response *response) {
       printf("%s", boxretry_cause_name(attempt.cause));
     }
     printf(", %s", boxretry_reason_name(attempt.reason));
-    if (attempt.resumed_from > 0) printf(", went on at byte %lld", (long long)attempt.resumed_from);
+    if (attempt.resumed_from > 0) printf(", resumed at byte %lld", (long long)attempt.resumed_from);
     printf("\n");
   }
 }
 
-/* Asked once more: the detail is that of the last call. It says which file it was, and why. */
+/* Calls again only to set the error detail, which names the file and the reason. */
 static void print_failure(const boxretry_response *response) {
   const boxretry_error error = boxretry_response_error(response);
   const char *detail = boxretry_last_error_detail();
@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
     fputs("usage: download URL FILE\n", stderr);
     return 2;
   }
-  sink.kind = BOXRETRY_SINK_FILE; /* written beside its place, and renamed when it is whole */
+  sink.kind = BOXRETRY_SINK_FILE; /* written to a temporary file, and renamed when complete */
   sink.path = argv[2];
   sink.is_resumable = 1;
   request.url = argv[1];
@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
   } else if (error != BOXRETRY_OK) {
     print_failure(response);
   } else {
-    fprintf(stderr, "download: status %d\n", status); /* the body of an error is in the response, not in the file */
+    fprintf(stderr, "download: status %d\n", status); /* the body of an error response is in memory, not in the file */
   }
   boxretry_response_free(response);
   boxretry_client_free(client);

@@ -1,6 +1,6 @@
-/* Sends a form with a title and a file, once and only once: form URL TITLE FILE
+/* Sends a form with a title and a file exactly once: form URL TITLE FILE
  *
- * The idempotency key is the same in all attempts: a server that knows such keys does not act twice.
+ * All attempts send the same idempotency key: a server that supports such keys does not process the form twice.
  * Build: cc form.c $(pkg-config --cflags --libs boxretry) */
 #include <boxretry.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
   parts[0].data = argv[2];
   parts[0].data_length = strlen(argv[2]);
   parts[1].name = "file";
-  parts[1].path = argv[3]; /* read while it is sent; its name is what the server is told */
+  parts[1].path = argv[3]; /* read while it is sent; the server gets its name */
   parts[1].content_type = "application/octet-stream";
   source.kind = BOXRETRY_SOURCE_MULTIPART;
   source.parts = parts;

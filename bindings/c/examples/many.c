@@ -1,7 +1,7 @@
-/* Fetches all URLs at once, in an event loop of the program's own: many URL...
+/* Fetches all URLs in parallel, in the program's own event loop: many URL...
  *
- * The loop is epoll's; a queue's descriptor stands in it like any other. Build: cc many.c $(pkg-config --cflags --libs
- * boxretry) */
+ * The loop uses epoll; a queue's descriptor is watched like any other.
+ * Build: cc many.c $(pkg-config --cflags --libs boxretry) */
 #include <boxretry.h>
 #include <errno.h>
 #include <stdio.h>
@@ -26,10 +26,10 @@ static void submit(boxretry_client *client, boxretry_queue *queue, const char *u
   boxretry_request request = BOXRETRY_REQUEST_INIT;
   request.url = url;
   request.queue = queue;
-  check(boxretry_client_submit(client, &request, NULL)); /* the call comes out of the queue, when it has ended */
+  check(boxretry_client_submit(client, &request, NULL)); /* the queue returns the call when it has ended */
 }
 
-/* Prints how a call has ended, and frees it. Whether it was a success. */
+/* Prints the result of a call, and frees it. Returns whether it succeeded. */
 static int finish(boxretry_call *call) {
   boxretry_response *response = boxretry_call_take_response(call);
   const boxretry_error error = boxretry_response_error(response);
@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
     submit(client, queue, argv[i]);
   while (left > 0) {
     boxretry_call *ended[16];
-    const int ready = epoll_wait(loop, &event, 1, -1); /* here the program would see its other descriptors, too */
+    const int ready = epoll_wait(loop, &event, 1, -1); /* a real program also watches its other descriptors here */
     if (ready < 0 && errno == EINTR) continue;
     check_system(ready, "epoll_wait");
     const size_t count = boxretry_queue_take(queue, ended, 16, 0);

@@ -1,4 +1,4 @@
-/* The retry loop around a transport of one's own, here plain libcurl: own_transport URL
+/* The retry loop around your own transport, here plain libcurl: own_transport URL
  *
  * Build: cc own_transport.c $(pkg-config --cflags --libs boxretry libcurl) */
 #include <boxretry.h>
@@ -12,7 +12,7 @@ static void check(boxretry_error error) {
   exit(EXIT_FAILURE);
 }
 
-/* Why there was no response (B2). What this program or machine is to blame for is no exception, and not retried. */
+/* Why there was no response (B2). A local failure is not a network exception, and is not retried. */
 static int32_t cause_of(CURLcode code) {
   switch (code) {
   case CURLE_COULDNT_RESOLVE_HOST:
@@ -29,7 +29,7 @@ static int32_t cause_of(CURLcode code) {
   case CURLE_GOT_NOTHING:
   case CURLE_PARTIAL_FILE:
     return BOXRETRY_CAUSE_RECEIVE;
-  case CURLE_OPERATION_TIMEDOUT: /* CURLOPT_TIMEOUT_MS is for the whole attempt */
+  case CURLE_OPERATION_TIMEDOUT: /* CURLOPT_TIMEOUT_MS applies to the whole attempt */
     return BOXRETRY_CAUSE_TIMEOUT_RESOURCE;
   case CURLE_WEIRD_SERVER_REPLY:
     return BOXRETRY_CAUSE_PROTOCOL;
@@ -43,7 +43,7 @@ static size_t drop(char *data, size_t size, size_t count, void *unused) {
   return (void)data, (void)unused, size * count;
 }
 
-/* Sends the request once. The header's value lives as long as nothing else is done with `curl`. */
+/* Sends the request once. The header's value is valid until the next call with `curl`. */
 static void attempt(CURL *curl, boxretry_outcome *outcome, boxretry_header *retry_after) {
   const CURLcode code = curl_easy_perform(curl);
   struct curl_header *header;

@@ -1,4 +1,4 @@
-/* Prints a response while it comes, its head first: stream URL
+/* Prints a response as it arrives, its head first: stream URL
  *
  * Build: cc stream.c $(pkg-config --cflags --libs boxretry) */
 #include <boxretry.h>
@@ -11,7 +11,7 @@ static void check(boxretry_error error) {
   exit(EXIT_FAILURE);
 }
 
-/* The callbacks run on the thread that drives the call, and an answer that is not given means "failed". */
+/* The callbacks run on the thread that drives the call. An answer that is not set means "failed". */
 
 static void print_head(void *context, boxretry_call *call, const boxretry_response_head *head, int32_t *done) {
   (void)context;
@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
     fputs("usage: stream URL\n", stderr);
     return 2;
   }
-  sink.kind = BOXRETRY_SINK_CALLBACK; /* without `restart`, since what is printed cannot be taken back */
+  sink.kind = BOXRETRY_SINK_CALLBACK; /* without `restart`, because printed output cannot be taken back */
   sink.begin = print_head;
   sink.write = print_piece;
   request.url = argv[1];
@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
   if (error != BOXRETRY_OK) {
     fprintf(stderr, "stream: %s\n", boxretry_error_text(error));
   } else if (!is_there) {
-    fprintf(stderr, "stream: status %d\n", status); /* such a body is in the response, and not printed */
+    fprintf(stderr, "stream: status %d\n", status); /* the body of such a response is in memory, and is not printed */
   }
   boxretry_response_free(response);
   boxretry_client_free(client);

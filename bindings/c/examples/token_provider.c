@@ -1,8 +1,8 @@
 /*
- * A token provider that answers later, in a program with an event loop.
+ * A token provider that answers asynchronously, in a program with an event loop.
  *
- * The provider and whoever is told of a token run on threads of the library. Both send a message to the loop, here by a
- * pipe, and return at once; the loop does the work. Two callers need a token, and the provider is asked once.
+ * The provider and the token callbacks run on threads of the library. Both only send a message to the loop, here
+ * through a pipe, and return; the loop does the work. Two callers need a token, but the provider is called once.
  * Build: cc token_provider.c $(pkg-config --cflags --libs boxretry)
  */
 #include <boxretry.h>
@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 typedef struct message {
-  boxretry_token_request *request; /* to be answered; or NULL, and: */
+  boxretry_token_request *request; /* the request to answer; if NULL: */
   boxretry_error error;
   boxretry_token *token;
   char detail[240];
 } message;
 
-static int to_loop[2]; /* a pipe: messages are shorter than what it takes at once */
+static int to_loop[2]; /* a pipe: the messages are shorter than PIPE_BUF, so each is written atomically */
 
 static void send_to_loop(const message *sent) {
   if (write(to_loop[1], sent, sizeof *sent) != (ssize_t)sizeof *sent) abort();
@@ -26,7 +26,7 @@ static void send_to_loop(const message *sent) {
 static void provide(void *context, boxretry_token_request *request) {
   message sent = {0};
   (void)context;
-  boxretry_token_request_retain(request); /* it outlives this function */
+  boxretry_token_request_retain(request); /* keeps it valid after this function has returned */
   sent.request = request;
   send_to_loop(&sent);
 }
@@ -46,10 +46,10 @@ static void check(boxretry_error error) {
   exit(EXIT_FAILURE);
 }
 
-/* In earnest, this asks a backend, and answers when that has. */
+/* A real provider asks a backend here, and answers when the response arrives. */
 static void answer(boxretry_token_request *request) {
   static const char token[] = "a-secret-from-the-backend";
-  puts("the provider is asked");
+  puts("the provider is called");
   check(boxretry_token_request_succeed(request, token, sizeof token - 1, 3600));
   boxretry_token_request_release(request);
 }

@@ -1,6 +1,7 @@
-/* Uploads a file, and if need be again, from a source of the program's own: upload FILE URL
+/* Uploads a file from the program's own body source, which can send it again for a retry: upload FILE URL
  *
- * The library can read files by itself (BOXRETRY_SOURCE_FILE); a callback is for what is no file, or no plain one.
+ * The library can read files itself (BOXRETRY_SOURCE_FILE); a callback is for other sources, or for files that need
+ * processing.
  * Build: cc upload.c $(pkg-config --cflags --libs boxretry) */
 #include <boxretry.h>
 #include <errno.h>
@@ -14,22 +15,22 @@ static void check(boxretry_error error) {
   exit(EXIT_FAILURE);
 }
 
-/* Runs on the library's thread. What it does not say is preset: that it has failed. */
+/* Runs on a thread of the library. *count is preset to "failed". */
 static void read_more(void *context, boxretry_call *call, void *buffer, size_t capacity, int64_t *count) {
   FILE *file = context;
   const size_t length = fread(buffer, 1, capacity, file);
   (void)call;
-  if (!ferror(file)) *count = (int64_t)length; /* 0: that was all */
+  if (!ferror(file)) *count = (int64_t)length; /* 0 means the end of the body */
 }
 
-/* Before the body is sent again. Without this function, it could be sent only once. */
+/* Called before the body is sent again. Without this function, it could be sent only once. */
 static void go_back(void *context, int32_t *done) {
   FILE *file = context;
   printf("from the beginning\n");
   *done = fseek(file, 0, SEEK_SET) == 0;
 }
 
-/* After the last byte, when nobody needs the source any more. */
+/* Called after the last use of the source. */
 static void close_file(void *context) {
   fclose(context);
 }
@@ -48,7 +49,7 @@ static void print_attempts(const boxretry_response *response) {
   }
 }
 
-/* Asked once more: the detail is that of the last call. It says which file it was, and why. */
+/* Calls again only to set the error detail, which names the file and the reason. */
 static void print_failure(const boxretry_response *response) {
   const boxretry_error error = boxretry_response_error(response);
   const char *detail = boxretry_last_error_detail();
@@ -76,7 +77,7 @@ int main(int argc, char **argv) {
   source.context = file;
   request.method = "PUT";
   request.url = argv[2];
-  request.body_source = &source; /* its length is not known: it is sent in chunks */
+  request.body_source = &source; /* its length is unknown, so it is sent in chunks */
   check(boxretry_client_new(NULL, &client));
   check(boxretry_client_perform(client, &request, &response));
 
