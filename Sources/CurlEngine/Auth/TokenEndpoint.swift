@@ -126,7 +126,8 @@ public final class TokenEndpoint: TokenProvider {
         switch result.ending {
         case .response: answered(TokenEndpointAnswer(status: result.status, body: result.body), result, request)
         case .exception(let cause):
-            let text = result.reason?.tlsProblem ?? shim_cause_name(cause.rawValue)
+            let tlsProblem = cause == .tls ? result.reason?.text : nil
+            let text = tlsProblem ?? shim_cause_name(cause.rawValue)
             _ = request.fail(.unavailable(ProviderText(text)), isRetryable: true)
         case .deadline:
             _ = request.fail(.unavailable(ProviderText(StaticString("deadline").cString)), isRetryable: true)

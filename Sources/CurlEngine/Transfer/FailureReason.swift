@@ -5,11 +5,9 @@ import RetryCore
 public struct FailureReason {
     public enum Why {
         case words(StaticString)
-        /// Words of a TLS library, which last as long as the process.
-        case tls(UnsafePointer<CChar>)
         /// As of shim_file.h.
         case system(Int32)
-        /// As the transport says it; static.
+        /// A static text of the transport or its TLS library.
         case text(UnsafePointer<CChar>)
         /// A proxy refused to connect, with that status of its answer to CONNECT; 0: in another way. The call's result has
         /// its name.
@@ -40,24 +38,17 @@ public struct FailureReason {
         case (.connect, .refusedByProxy(let status)): self.init(nil, .proxy(status: status))
         case (.tls, _):
             guard let problem = report.tls_problem else { return nil }
-            self.init(report.is_proxy_tls ? "proxy" : nil, .tls(problem))
+            self.init(report.is_proxy_tls ? "proxy" : nil, .text(problem))
         case (.protocol, _) where !isFramed:
             self.init("response", .words("Content-Length or Transfer-Encoding cannot be used"))
         default: return nil
         }
     }
 
-    /// Why a TLS handshake failed, if that is it.
-    var tlsProblem: UnsafePointer<CChar>? {
-        guard case .tls(let problem) = why else { return nil }
-        return problem
-    }
-
     /// Static; for a proxy there is none.
     public var text: UnsafePointer<CChar> {
         switch why {
         case .words(let words): words.cString
-        case .tls(let words): words
         case .system(let error): shim_system_text(error) ?? StaticString("").cString
         case .text(let text): text
         case .proxy: StaticString("").cString
