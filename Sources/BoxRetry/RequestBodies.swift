@@ -155,6 +155,7 @@ extension boxretry_sink {
     static func checked(_ pointer: UnsafePointer<boxretry_sink>?) throws(Failure) -> (any BodySink)? {
         guard let pointer else { return nil }
         let sink = try read(pointer, "sink")
+        guard sink.reserved == 0 else { throw .invalidArgument("sink", "reserved", "must be 0") }
         switch Int(sink.kind) {
         case BOXRETRY_SINK_FILE:
             guard let given = sink.path, given.pointee != 0 else {
@@ -175,7 +176,6 @@ extension boxretry_sink {
     private static func callback(_ sink: boxretry_sink) throws(Failure) -> CallbackSink {
         guard let write = sink.write else { throw .invalidArgument("sink", "write", "is NULL") }
         guard sink.is_resumable == 0 else { throw .invalidArgument("sink", "is_resumable", "is for files only") }
-        guard sink.reserved == 0 else { throw .invalidArgument("sink", "reserved", "must be 0") }
         let takesErrors = sink.takes_errors != 0
         let context = sink.context
         let restart = sink.restart

@@ -94,7 +94,8 @@ extension TokenEndpoint {
             settings.engine.free()
             throw .invalidArgument(
                 "options", "url",
-                "would send the secrets over plain http to another machine or a proxy; set allow_insecure to allow this")
+                "would send the secrets over plain http to another machine or a proxy; set allow_insecure to allow this"
+            )
         }
         do throws(Engine.SetupFailure) {
             return try make(url: url, headers: headers, place: place, settings: settings, clock: clock)
