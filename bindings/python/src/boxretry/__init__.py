@@ -1,7 +1,7 @@
-"""The right retries, timeouts and access tokens for HTTP APIs: Python over libboxretry.
+"""Retries, timeouts and access tokens for HTTP APIs: the Python interface of libboxretry.
 
-The rules are two published ones, to the letter: Box's retry strategy, and January's token lifecycle. Clause numbers
-such as (B3) or (T5) point into the project's docs/semantics.md, where each rule is written out.
+The library follows two published sets of rules: Box's retry strategy and January's token lifecycle. Clause numbers
+such as (B3) or (T5) refer to the project's docs/semantics.md, which states each rule.
 
 >>> import time
 >>> def send(attempts=iter([503, 200])):  # Yours: sends the request.
@@ -182,7 +182,7 @@ __all__ = [
 
 
 def version() -> str:
-    """The version of the library that the program runs with.
+    """The version of the library at run time.
 
     >>> version()
     '0.2.0'
@@ -192,6 +192,6 @@ def version() -> str:
 
 
 def libcurl_version() -> str:
-    """The version of the libcurl that the library sends requests with, such as ``"8.14.1"``."""
+    """The version of the libcurl that the library uses in this process, such as ``"8.14.1"``."""
     text: bytes = _abi.boxretry_libcurl_version()
     return text.decode()

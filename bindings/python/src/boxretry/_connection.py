@@ -1,4 +1,4 @@
-"""How connections are made: the arguments that clients and token endpoints both take."""
+"""How connections are made: the arguments that clients and token endpoints share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .timeout import Timeout, timeouts_struct
 
 
 def switch(value: bool | None, name: str) -> Switch:
-    """Yes, no, or what the client does."""
+    """On, off, or the client's setting."""
     if value is None:
         return Switch.DEFAULT
     if not isinstance(value, bool):
@@ -28,7 +28,7 @@ def set_connection(
     tls_verify: bool | None,
     proxy: Text | Proxy,
 ) -> None:
-    """How connections are made, in a boxretry_client_options or a boxretry_token_endpoint_options."""
+    """Sets how connections are made, in a boxretry_client_options or a boxretry_token_endpoint_options."""
     if timeout is not None:
         options.timeouts = pointer(timeouts_struct(timeout))
     if user_agent is not None:

@@ -1,4 +1,4 @@
-"""The modules that were somewhere else in version 0.1, under their old names, which pickles made with it refer to."""
+"""Version 0.1's names of modules that have moved since. Pickles made with 0.1 refer to these names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .calls import attempt_request, call, event, progress, response, response_he
 from .decisions import custom, decision, delays, loop, strategy
 from .tokens import endpoint, token
 
-#: The old name, and the module that has it now.
+#: The old name, and the module that replaces it.
 OLD_NAMES = {
     "attempt_request": attempt_request,
     "call": call,
@@ -27,7 +27,7 @@ OLD_NAMES = {
 
 
 def alias(package: str) -> None:
-    """Makes the old names known to `import`, as os.path is known."""
+    """Makes the old names importable, as the standard library does for os.path."""
     for name, module in OLD_NAMES.items():
         sys.modules[f"{package}.{name}"] = module
         setattr(sys.modules[package], name, module)

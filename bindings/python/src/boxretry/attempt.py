@@ -1,4 +1,4 @@
-"""What a call has done: its attempts, the redirects that they followed, and its reconnects."""
+"""What a call did: its attempts, the redirects that they followed, and its reconnects."""
 
 from __future__ import annotations
 
@@ -11,65 +11,65 @@ from .enums import Action, Cause, DelaySource, Reason, RequestSent
 class Attempt:
     """One attempt of a call: how it ended, and what was decided."""
 
-    #: From 1.
+    #: Number of the attempt, from 1.
     number: int
-    #: From 1; 0 if the attempt ended in a response.
+    #: Number of the network exception, from 1; 0 if the attempt ended with a response.
     exception_number: int
-    #: 0: a network exception.
+    #: Status of the response; 0: a network exception.
     status: int
     cause: Cause
     action: Action
-    #: None: the call ended before anybody was asked.
+    #: None: the call ended before a decision was made.
     reason: Reason | None
     #: Seconds before the next attempt.
     delay: float
     delay_source: DelaySource
-    #: Times that it was sent again at once, since the connection was dead (B13).
+    #: Times that the request was sent again immediately because its connection was dead (B13).
     reconnects: int
     #: Milliseconds since the call began.
     started_ms: float
     ended_ms: float
-    #: Seconds that the server asked for; None if it said nothing usable.
+    #: Seconds that the server asked to wait; None if it did not state a valid delay.
     retry_after: float | None
-    #: libcurl's own code of a failure, or 0, and what libcurl calls it, or "".
+    #: libcurl's own code for a failure, or 0; and libcurl's text for it, or "".
     curl_code: int
     curl_text: str
-    #: That were followed within the attempt; see `Response.redirects`.
+    #: Redirects followed within the attempt; see `Response.redirects`.
     redirects: int
-    #: Of the response: 10, 11, 20; 0: there was none.
+    #: HTTP version of the response: 10, 11, 20; 0: there was no response.
     http_version: int
-    #: Bytes that a resumed download had before, and kept; 0: it began at the start.
+    #: Bytes that a resumed download had already, and kept; 0: it began at the start.
     resumed_from: int
-    #: Of the last sending's body, and of its response's; as they went over the line.
+    #: Size of the last sending's body, and of its response's body, as transferred.
     bytes_sent: int
     bytes_received: int
-    #: Milliseconds from the last sending's start until the name is known; None: it did not come so far, here and in the
-    #: next three.
+    #: Milliseconds from the start of the last sending until the name was resolved; None: it did not get that far. The
+    #: same for the next three.
     lookup_ms: float | None
-    #: Until the connection stands; 0 for one that was there.
+    #: Until the connection was made; 0 for an existing one.
     connect_ms: float | None
-    #: Until the TLS handshake is done; 0 without one.
+    #: Until the TLS handshake was done; 0 without TLS.
     tls_ms: float | None
     #: Until the first byte of the response.
     first_byte_ms: float | None
-    #: NOTHING or SOME, over all of the attempt's sendings (B12).
+    #: NOTHING or SOME, for all of the attempt's sendings (B12).
     request_sent: RequestSent
-    #: Of the proxy's answer to CONNECT, for the last sending; 0: no CONNECT was answered (W6).
+    #: Status of the proxy's answer to CONNECT, for the last sending; 0: no CONNECT was answered (W6).
     proxy_status: int = 0
 
     @property
     def retry(self) -> bool:
-        """There was, or was to be, another attempt after it."""
+        """Another attempt followed, or was to follow."""
         return self.action in (Action.RETRY, Action.REFRESH_TOKEN_AND_RETRY)
 
 
 @dataclass(frozen=True)
 class Reconnect:
-    """A request that was sent again at once, since its connection was dead (B13). The server may have seen it twice."""
+    """A request that was sent again immediately because its connection was dead (B13). The server may see it twice."""
 
-    #: The attempt within which it was, from 1.
+    #: Number of its attempt, from 1.
     attempt_number: int
-    #: What the old connection failed with.
+    #: How the old connection failed.
     cause: Cause
     #: Milliseconds since the call began.
     at_ms: float
@@ -77,11 +77,11 @@ class Reconnect:
 
 @dataclass(frozen=True)
 class Redirect:
-    """A redirect that was followed."""
+    """A redirect that an attempt followed."""
 
-    #: The attempt within which it was, from 1.
+    #: Number of its attempt, from 1.
     attempt_number: int
     #: 301, 302, 303, 307 or 308.
     status: int
-    #: Where it led.
+    #: The URL that the redirect leads to.
     url: str

@@ -1,4 +1,4 @@
-"""A clock for tests: it moves when told, or by itself past every wait, so that no test has to wait."""
+"""A manual clock for tests: it moves when told to, or jumps past every wait by itself, so tests do not have to wait."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .errors import ClosedError, InvalidArgumentError, WaitTimeoutError, check
 
 _LONGEST_DELAY = 2**31 - 1
 
-#: Seconds between two looks at who waits on a clock inside the library.
+#: Seconds between two checks for waits on a clock inside the library.
 _LOOK_EVERY = 0.005
 
 
@@ -23,15 +23,15 @@ _LOOK_EVERY = 0.005
 class _Sleeper:
     """A thread that sleeps on a clock."""
 
-    #: When it wakes, compared with `ManualClock._elapsed`.
+    #: When it wakes up, compared with `ManualClock._elapsed`.
     due: int
-    #: A thread sleeps for it inside the library, since the clock advances by itself.
+    #: A thread sleeps for it inside the library, because the clock advances by itself.
     is_in_library: bool = False
     is_over: bool = False
 
 
 class ManualClock(HandleOwner):
-    """A clock that stands still, or advances by itself. All its timelines begin at 0. Any number of threads may use it.
+    """A clock that stands still or advances by itself. All its timelines begin at 0. Any number of threads may use it.
 
     >>> with ManualClock() as clock, RetryLoop(RetryStrategy(), clock=clock, deadline=60) as loop:
     ...     clock.advance(50)
@@ -39,17 +39,17 @@ class ManualClock(HandleOwner):
     'the deadline has passed, or would pass during the wait'
     """
 
-    # The waiting is done here, and not in boxretry_clock_sleep(). A thread that waits in there cannot be interrupted by
-    # Ctrl-C; and one that is just about to cannot be told from one that does, so that close(), which has to end the
-    # waits, would have to free the clock under it. While the clock advances by itself, the library has to know of each
-    # sleep, so a thread of its own waits in there.
+    # The waits are here, and not in boxretry_clock_sleep(): Ctrl-C cannot interrupt a thread that waits there. Besides,
+    # a thread that is about to wait there looks like one that waits already, so close(), which has to end the waits,
+    # would have to free the clock while that thread uses it. While the clock advances by itself, the library has to
+    # know about each sleep, so a separate thread waits there.
 
     def __init__(self, *, auto_advance: bool = False) -> None:
         """Raises OutOfMemoryError; with auto_advance also ExhaustedError."""
         self._handle = new_handle(_abi.boxretry_clock_new_manual, free=_abi.boxretry_clock_free)
-        # Guards what follows, and wakes whoever waits for a change of it.
+        # Protects the fields below, and wakes the threads that wait for a change of them.
         self._changed = threading.Condition()
-        self._elapsed = 0  # Nanoseconds by which the clock was advanced, apart from those by which it did by itself.
+        self._elapsed = 0  # Nanoseconds that the clock was advanced by, without those that it advanced by itself.
         self._sleepers: list[_Sleeper] = []
         self._auto_advance = False
         if auto_advance:
@@ -59,9 +59,9 @@ class ManualClock(HandleOwner):
     def auto_advance(self) -> bool:
         """Whether the clock advances by itself. Setting it raises ExhaustedError, ForkedError, ClosedError.
 
-        It jumps to the next time for which somebody waits once nothing else is left to wait for. That takes real time:
-        1 ms without an attempt under way; 100 ms in which nothing moves with one; 1.5 s if a connection is being made,
-        a token provider or a custom strategy is at work, or a body waits for your program. More on a busy machine.
+        It jumps to the next time that a thread waits for, once there is nothing else to wait for. That takes real time:
+        1 ms without an attempt in progress; 100 ms without data during an attempt; 1.5 s while a connection is opened,
+        a token provider or a custom strategy runs, or a body waits for your program. More on a busy machine.
         """
         return self._auto_advance
 
@@ -76,10 +76,10 @@ class ManualClock(HandleOwner):
                     self._sleep_in_library(handle, sleeper)
 
     def advance(self, seconds: Real) -> None:
-        """Moves all timelines on, and ends each sleep whose time has come.
+        """Moves all timelines forward, and ends each sleep that is then over.
 
-        seconds: 0 to 2^31 - 1; a clock goes up to 2^32 seconds in all. Raises InvalidArgumentError beyond; ForkedError,
-        ClosedError.
+        seconds: 0 to 2^31 - 1; a clock reaches at most 2^32 seconds. Raises InvalidArgumentError beyond these limits;
+            ForkedError, ClosedError.
         """
         handle, amount = self._usable_handle(), real(seconds, "seconds")
         with self._changed:
@@ -88,25 +88,25 @@ class ManualClock(HandleOwner):
             self._changed.notify_all()
 
     def suspend(self, seconds: Real) -> None:
-        """Moves boottime and wall clock on, as if the machine had slept. As `advance()` in all else."""
+        """Moves boottime and the wall clock forward, as if the machine had slept. Otherwise like `advance()`."""
         handle, amount = self._open_handle(), real(seconds, "seconds")
         check(_abi.boxretry_clock_suspend(handle.pointer, amount))
 
     def set_wall(self, unix_time: Real) -> None:
-        """Sets the wall clock alone.
+        """Sets the wall clock only.
 
         unix_time: seconds since 1970, -62135596800 (year 1) to 253402300799 (year 9999). Raises InvalidArgumentError
-            beyond; ForkedError, ClosedError.
+            beyond these limits; ForkedError, ClosedError.
         """
         handle, time = self._open_handle(), real(unix_time, "unix_time")
         check(_abi.boxretry_clock_set_wall(handle.pointer, time))
 
     def monotonic(self) -> float:
-        """The seconds by which the clock was advanced. Raises ForkedError, ClosedError, as the next two."""
+        """The seconds that the clock was advanced by. Raises ForkedError, ClosedError, like the next two methods."""
         return _now(self._open_handle(), Timeline.MONOTONIC)
 
     def boottime(self) -> float:
-        """The seconds by which the clock was advanced and suspended."""
+        """The seconds that the clock was advanced and suspended by."""
         return _now(self._open_handle(), Timeline.BOOTTIME)
 
     def wall(self) -> float:
@@ -114,14 +114,15 @@ class ManualClock(HandleOwner):
         return _now(self._open_handle(), Timeline.WALL)
 
     def sleep(self, seconds: Real) -> None:
-        """Waits until the clock was advanced by so many seconds (0 to 2^31 - 1).
+        """Waits until the clock has been advanced by this number of seconds (0 to 2^31 - 1).
 
-        Raises InvalidArgumentError; ClosedError, also if the clock is closed meanwhile; InCallbackError; ForkedError.
+        Raises InvalidArgumentError; ClosedError, also if the clock is closed during the wait; InCallbackError;
+        ForkedError.
         """
         handle, amount = self._usable_handle(), real(seconds, "seconds")
-        check(_abi.boxretry_clock_sleep(handle.pointer, 0.0))  # Refuses in a callback.
+        check(_abi.boxretry_clock_sleep(handle.pointer, 0.0))  # Refuses inside a callback.
         if not 0 <= amount <= _LONGEST_DELAY:
-            raise InvalidArgumentError(f"seconds: must be from 0 to 2^31 - 1, but is {amount:g}")
+            raise InvalidArgumentError(f"seconds: must be from 0 to 2^31 - 1 (got {amount:g})")
         with self._changed:
             sleeper = _Sleeper(self._elapsed + _nanoseconds(amount))
             self._sleepers.append(sleeper)
@@ -136,20 +137,20 @@ class ManualClock(HandleOwner):
                 self._sleepers.remove(sleeper)
 
     def wait_for_timer(self, timeout: Real | None = None) -> None:
-        """Waits, in real time, until someone waits on this clock: so a test knows that it may advance it.
+        """Waits, in real time, until a thread waits on this clock, so that a test knows when to advance it.
 
-        timeout: seconds, 0 or more; 0 only looks. None: for ever.
+        timeout: seconds, 0 or more; 0 only checks. None: no limit.
 
-        Raises WaitTimeoutError; InvalidArgumentError; ClosedError, also if the clock is closed meanwhile;
+        Raises WaitTimeoutError; InvalidArgumentError; ClosedError, also if the clock is closed during the wait;
         InCallbackError; ForkedError.
         """
         handle = self._usable_handle()
         limit = None if timeout is None else real(timeout, "timeout")
         if limit is not None and not limit >= 0:
-            raise InvalidArgumentError(f"timeout: must be 0 or more, but is {limit:g}")
+            raise InvalidArgumentError(f"timeout: must be 0 or more (got {limit:g})")
         due = None if limit is None else time.monotonic() + limit
         while (status := _abi.boxretry_clock_wait_for_timer(handle.pointer, 0)) == Error.WAIT_TIMEOUT:
-            # The library's own waits (those of a token source) are not known here, and have to be looked for.
+            # Waits inside the library (those of a token source) are not known here; the library has to be asked.
             left = _LOOK_EVERY if due is None else min(due - time.monotonic(), _LOOK_EVERY)
             with self._changed:
                 if self._changed.wait_for(lambda: self._is_slept_on() or self._handle is None, max(left, 0)):
@@ -157,11 +158,11 @@ class ManualClock(HandleOwner):
                         raise ClosedError("the clock was closed while this call waited on it")
                     return
             if due is not None and time.monotonic() >= due:
-                raise WaitTimeoutError("timeout: has passed")
+                raise WaitTimeoutError("the wait timed out")
         check(status)
 
     def close(self) -> None:
-        """Ends the clock, and the waits on it (ClosedError). May be called again, and anywhere."""
+        """Closes the clock and ends the waits on it (ClosedError). You can call it again, and anywhere."""
         handle = self._handle
         super().close()
         if handle is not None and not _is_forked(handle):
@@ -169,7 +170,7 @@ class ManualClock(HandleOwner):
                 self._changed.notify_all()
 
     def _sleep_in_library(self, handle: Handle, sleeper: _Sleeper) -> None:
-        """With the lock held."""
+        """Called with the lock held."""
         if sleeper.is_in_library:
             return
         sleeper.is_in_library = True
@@ -190,7 +191,7 @@ class ManualClock(HandleOwner):
         return not all(self._is_over(sleeper) for sleeper in self._sleepers)
 
     def _usable_handle(self) -> Handle:
-        """The handle, looked at before the lock is: in a child of os.fork() that may be held for ever."""
+        """The handle, checked before the lock is taken: in a child of os.fork() the lock may be held forever."""
         handle = self._open_handle()
         _now(handle, Timeline.MONOTONIC)
         return handle

@@ -1,4 +1,4 @@
-"""Feeds the project's test vectors to the library, and compares. Does what bindings/c/conformance.c does.
+"""Feeds the project's test vectors to the library, and compares the results, like bindings/c/conformance.c.
 
 python -m boxretry.conformance decisions Tests/vectors/decisions.tsv
 """
@@ -63,18 +63,18 @@ LONGEST_DELAY = 2147483647.0
 
 
 class MalformedError(Exception):
-    """A line is not as `USAGE` says."""
+    """A line does not have the format that `USAGE` states."""
 
 
 class DiffersError(Exception):
-    """What the library says is not what the line expects. Says both."""
+    """The library's result is not the expected one. The message has both."""
 
 
 # --- Reading ---
 
 
 def fields(line: str, count: int) -> list[str]:
-    """The fields of a line that has just so many."""
+    """The fields of a line that must have `count` of them."""
     parts = line.split("\t")
     if len(parts) != count:
         raise MalformedError
@@ -115,7 +115,7 @@ class Expectation(NamedTuple):
 
 
 def expectation(text: str) -> Expectation:
-    """What stop, success, retry:bN, retry:raS, refresh:bN or refresh:raS means."""
+    """The meaning of stop, success, retry:bN, retry:raS, refresh:bN or refresh:raS."""
     if text == "stop":
         return Expectation(Action.STOP, DelaySource.NONE, 0.0)
     if text == "success":
@@ -139,7 +139,7 @@ Answer = Union[float, Decision, BoxRetryError, None]
 
 
 def answer(ask: Callable[[], Answer]) -> Answer:
-    """What the library says, be it an error."""
+    """The library's answer, or the error that it raised."""
     try:
         return ask()
     except BoxRetryError as error:
@@ -147,7 +147,7 @@ def answer(ask: Callable[[], Answer]) -> Answer:
 
 
 def described(got: Answer) -> str:
-    """An answer as it is printed."""
+    """An answer as text."""
     if got is None:
         return "-"
     if isinstance(got, BoxRetryError):
@@ -158,12 +158,12 @@ def described(got: Answer) -> str:
 
 
 def nearly_equal(got: float, expected: float) -> bool:
-    """Whether a number of seconds is as good as the expected one."""
+    """Whether a number of seconds is close enough to the expected one."""
     return abs(got - expected) <= 1e-12 * expected
 
 
 def compare_seconds(expected: str, got: Answer) -> None:
-    """Compares a number of seconds, None for one that is not usable, with the text in the file."""
+    """Compares a number of seconds, or None for a value that is not valid, with the text in the file."""
     if expected == "-":
         passed = got is None
     else:
@@ -187,7 +187,7 @@ def compare_decision(outcome_number: int, expected: str, got: Answer) -> None:
 
 
 def check_decisions(line: str) -> None:
-    """Feeds a loop with outcomes, as long as its decisions are the expected ones."""
+    """Feeds outcomes to a loop while its decisions are the expected ones."""
     _, *options, outcome_texts, action_texts = fields(line, 6)
     max_attempts, max_retries_on_exception, auth_available = map(integer, options)
     outcomes, actions = words(outcome_texts), words(action_texts)
@@ -200,7 +200,7 @@ def check_decisions(line: str) -> None:
         try:
             if loop is None:
                 strategy = RetryStrategy(max_attempts, 1.0, 0.0, max_retries_on_exception)
-                # The ceiling (B14) is not to come before max_attempts.
+                # The maximum number of attempts (B14) must not apply before max_attempts.
                 loop = RetryLoop(strategy, auth_available=auth_available != 0, max_total_attempts=1000000)
             got = loop.next(told)
         except BoxRetryError as error:
@@ -211,12 +211,12 @@ def check_decisions(line: str) -> None:
 
 
 def words(text: str) -> list[str]:
-    """What stands between spaces."""
+    """The words between spaces."""
     return [word for word in text.split(" ") if word]
 
 
 def check_retry_after(line: str) -> None:
-    """Compares a Retry-After value; all before the last tab belongs to it."""
+    """Compares a Retry-After value; everything before the last tab belongs to it."""
     value, tab, expected = line.rpartition("\t")
     if not tab:
         raise MalformedError
@@ -224,7 +224,7 @@ def check_retry_after(line: str) -> None:
 
 
 def drawn_delays(value: str, jitter: float, cap: float) -> list[float]:
-    """The waits that follow a Retry-After, from the least to the longest."""
+    """The waits that follow a Retry-After, from the shortest to the longest."""
     strategy = RetryStrategy(retry_after_jitter=jitter, retry_after_cap=cap)
     delays = []
     for seed in range(1, 1001):
@@ -234,7 +234,7 @@ def drawn_delays(value: str, jitter: float, cap: float) -> list[float]:
 
 
 def check_retry_after_jitter(line: str) -> None:
-    """Compares the waits that follow a Retry-After, and how they are spread."""
+    """Compares the waits that follow a Retry-After, and their distribution."""
     value, *texts = fields(line, 6)
     jitter, cap, *expected = map(number, texts)
     try:
@@ -284,7 +284,7 @@ MODES = {
 
 
 def failures(check: Callable[[str], None], path: str) -> Iterator[str | None]:
-    """For each case in the file, what is wrong with it, or None. A file without a case is wrong itself."""
+    """For each case in the file, what is wrong with it, or None. A file without a case is an error too."""
     try:
         with open(path, "rb") as file:
             lines = file.read().decode("utf-8", "surrogateescape").split("\n")
@@ -312,7 +312,7 @@ def failure(check: Callable[[str], None], where: str, line: str) -> str | None:
 
 
 def main(arguments: list[str]) -> int:
-    """The program; answers its exit status."""
+    """Runs the program and returns its exit status."""
     if arguments == ["--help"]:
         print(USAGE, end="")
         return 0
@@ -332,5 +332,5 @@ def main(arguments: list[str]) -> int:
 
 if __name__ == "__main__":
     assert isinstance(sys.stdout, io.TextIOWrapper)
-    sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")  # A file's text goes out as it came in.
+    sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")  # Bytes of a file are printed unchanged.
     sys.exit(main(sys.argv[1:]))

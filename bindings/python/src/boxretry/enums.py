@@ -1,4 +1,4 @@
-"""The enums of the C interface. A member's name, in lower case, is the name that the library has for it."""
+"""The enums of the C interface. A member's name in lower case is the library's name for it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._c import _abi
 
 
 class _OpenEnum(IntEnum):
-    """An enum to which a newer library may have added. What this package does not know becomes UNKNOWN_<number>."""
+    """An enum that a newer library may have extended. A value that this package does not know is UNKNOWN_<number>."""
 
     @classmethod
     def _missing_(cls, value: object) -> Any:
@@ -21,11 +21,11 @@ class _OpenEnum(IntEnum):
         return member
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return type(self), (self._value_,)  # Python 3.11.0 to 3.11.3 would look for the name in the class.
+        return type(self), (self._value_,)  # Python 3.11.0 to 3.11.3 would look up the name in the class.
 
 
 class Error(_OpenEnum):
-    """What a function of the library answers. Each but OK has its own exception class in this package."""
+    """The result of a library function. Each error but OK has its own exception class in this package."""
 
     OK = 0
     INVALID_ARGUMENT = 1
@@ -60,13 +60,13 @@ class Error(_OpenEnum):
 
     @property
     def text(self) -> str:
-        """The error as a sentence for people."""
+        """The meaning of the error, as text for people."""
         text: bytes = _abi.boxretry_error_text(self)
         return text.decode()
 
 
 class Cause(_OpenEnum):
-    """Why a network exception happened (B2)."""
+    """The causes of network exceptions (B2)."""
 
     NONE = 0  #: No network exception, or one of unknown cause.
     RESOLVE = 1
@@ -84,7 +84,7 @@ class Action(_OpenEnum):
 
     STOP = 0  #: The call has failed with this outcome.
     RETRY = 1  #: Wait for the delay, then send the request again.
-    REFRESH_TOKEN_AND_RETRY = 2  #: Drop the access token, get a new one, then as RETRY.
+    REFRESH_TOKEN_AND_RETRY = 2  #: Drop the access token, get a new one, then continue as for RETRY.
     SUCCEED = 3  #: The call has succeeded with this response.
 
 
@@ -99,7 +99,7 @@ class DelaySource(_OpenEnum):
 
 
 class Reason(_OpenEnum):
-    """Why a decision is what it is; `text` says it as a sentence.
+    """Why a decision was made; `text` states it for people.
 
     >>> Reason.RATE_LIMITED.text
     'too many requests (status 429)'
@@ -131,7 +131,7 @@ class Reason(_OpenEnum):
 
     @property
     def text(self) -> str:
-        """The reason as a sentence for people."""
+        """The meaning of the reason, as text for people."""
         text: bytes = _abi.boxretry_reason_text(self)
         return text.decode()
 
@@ -140,7 +140,7 @@ class RequestSent(_OpenEnum):
     """How much of the request left this machine."""
 
     UNKNOWN = 0
-    NOTHING = 1  #: Not a byte: the server cannot have acted on it.
+    NOTHING = 1  #: Not a byte: the server cannot have processed it.
     SOME = 2
 
 
@@ -149,35 +149,35 @@ class BodyState(_OpenEnum):
 
     NONE = 0  #: No response, or its body is not known.
     COMPLETE = 1
-    PARTIAL = 2  #: It broke off, or is longer than what is kept.
+    PARTIAL = 2  #: The body broke off, or exceeds the limit.
     PENDING = 3  #: Nothing yet: a sink is waiting for the decision (B15).
 
 
 class RetryAfterState(_OpenEnum):
-    """What a response says about when to come back."""
+    """What a response says about when to send the request again."""
 
     ABSENT = 0
     USABLE = 1
-    NOT_USABLE = 2  #: It has a Retry-After that says nothing, so that the backoff is used instead.
+    NOT_USABLE = 2  #: Its Retry-After is not a valid delay, so the backoff is used instead.
 
 
 class RetrySafety(_OpenEnum):
-    """Whether a request may be sent again although the server may have acted on it (B12)."""
+    """Whether a request may be sent again although the server may have processed it (B12)."""
 
-    BY_METHOD = 0  #: POST and PATCH may not, all others may.
+    BY_METHOD = 0  #: Not POST and PATCH; all other methods may.
     SAFE = 1
     UNSAFE = 2
 
 
 class OverCap(IntEnum):
-    """What is done with a Retry-After above the cap. Said as a text, "clamp" or "stop", in the public interface."""
+    """What to do with a Retry-After above the cap. The public interface takes a text, "clamp" or "stop"."""
 
     CLAMP = 0
     STOP = 1
 
 
 class Timeline(IntEnum):
-    """The three clocks in one. Methods of their own in the public interface."""
+    """The three timelines of a clock. The public interface has a method for each."""
 
     MONOTONIC = 0
     BOOTTIME = 1
@@ -185,26 +185,26 @@ class Timeline(IntEnum):
 
 
 class Proxy(IntEnum):
-    """What proxy a client uses, if it is not given a URL of one."""
+    """Which proxy a client uses, if it does not get a proxy's URL."""
 
-    ENVIRONMENT = 0  #: As http_proxy, https_proxy, all_proxy and no_proxy say.
+    ENVIRONMENT = 0  #: From http_proxy, https_proxy, all_proxy and no_proxy when the client is made.
     NONE = 1
-    GIVEN = 2  #: Said by giving the URL.
+    GIVEN = 2  #: Set by giving the URL.
 
 
 class EventKind(_OpenEnum):
     """What happens to a call."""
 
     ATTEMPT_BEGAN = 0
-    ATTEMPT_ENDED = 1  #: And it is decided what to do.
-    RECONNECT = 2  #: The connection was dead: it is sent again at once on a new one (B13).
+    ATTEMPT_ENDED = 1  #: An attempt ended, and what to do next is decided.
+    RECONNECT = 2  #: The connection was dead: the request is sent again immediately on a new one (B13).
     RETRY_SCHEDULED = 3  #: The wait before the next attempt begins.
     CALL_ENDED = 4
-    REDIRECTED = 5  #: The request goes on to another URL, within its attempt.
-    TOKEN_WAIT_BEGAN = 6  #: There is no access token at hand: the call waits for one.
+    REDIRECTED = 5  #: The attempt follows a redirect to another URL.
+    TOKEN_WAIT_BEGAN = 6  #: No access token is available yet: the call waits for one.
     TOKEN_WAIT_ENDED = 7
-    GATE_CLOSED = 8  #: The call's answer holds all attempts to its origin, for `delay` seconds (C3).
-    GATE_OPENED = 9  #: The call's answer has shown that they need not be held any longer.
+    GATE_CLOSED = 8  #: The call's response holds all attempts to its origin, for `delay` seconds (C3).
+    GATE_OPENED = 9  #: The call's response showed that attempts need not be held any longer.
 
 
 class Preset(_OpenEnum):
@@ -215,16 +215,16 @@ class Preset(_OpenEnum):
 
 
 class HTTPVersion(_OpenEnum):
-    """What versions of HTTP are spoken."""
+    """Which versions of HTTP are used."""
 
-    HTTP_DEFAULT = 0  #: Of a request: as its client does; of a client: HTTP_2.
-    HTTP_1_1 = 1  #: Only HTTP/1.1.
-    HTTP_2 = 2  #: HTTP/2 over TLS where the server offers it, else HTTP/1.1.
-    HTTP_2_PRIOR_KNOWLEDGE = 3  #: HTTP/2 at once, also without TLS.
+    HTTP_DEFAULT = 0  #: Of a request: the client's; of a client: HTTP_2.
+    HTTP_1_1 = 1  #: HTTP/1.1.
+    HTTP_2 = 2  #: HTTP/2 over TLS if the server offers it, else HTTP/1.1.
+    HTTP_2_PRIOR_KNOWLEDGE = 3  #: HTTP/2 without asking the server, also without TLS.
 
 
 class Switch(IntEnum):
-    """A flag for which there is also the client's own setting. None, True and False in the public interface."""
+    """A flag whose default is the client's setting. The public interface takes None, True and False."""
 
     DEFAULT = 0
     ON = 1
@@ -232,7 +232,7 @@ class Switch(IntEnum):
 
 
 class SourceKind(IntEnum):
-    """Where the body of a request comes from. Said by the type of `data` in the public interface."""
+    """Where the body of a request comes from. In the public interface, the type of `data` sets it."""
 
     FILE = 1
     DESCRIPTOR = 2
@@ -248,7 +248,7 @@ class SinkKind(IntEnum):
 
 
 class WriteAnswer(IntEnum):
-    """What a sink's callback answers."""
+    """What a sink's callback returns."""
 
     FAILED = 0
     TAKEN = 1
@@ -256,7 +256,7 @@ class WriteAnswer(IntEnum):
 
 
 class Pause(Enum):
-    """What a source or a sink answers if it can go on only later: see `Call.resume()`."""
+    """What a source or a sink returns if it has to wait before it can continue: see `Call.resume()`."""
 
     PAUSE = "pause"
 

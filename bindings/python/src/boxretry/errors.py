@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 
 class _DetailedError(Exception):
-    """The details of this package's exceptions, beside their text."""
+    """Common base of this package's exceptions: their details."""
 
     #: Which error this is.
     error: Error
 
     def __init__(self, detail: str = "") -> None:
-        """`detail` says what was wrong, such as "options.max_attempts: must be from 0 to 1000000 (got -1)"."""
+        """`detail` says what was wrong, for example "options.max_attempts: must be from 0 to 1000000 (got -1)"."""
         super().__init__(detail)
         self.detail = detail
-        #: The attempts of the call that ended so; empty if no call did.
+        #: The attempts of the call that ended with this error; empty if it is not the error of a call.
         self.attempts: list[Attempt] = []
-        #: The redirects that it followed.
+        #: The redirects that the call followed.
         self.redirects: list[Redirect] = []
-        #: Its requests that were sent again on a new connection.
+        #: The requests that the call sent again on a new connection.
         self.reconnects: list[Reconnect] = []
-        #: The last response of the call that ended so, if it has one to show.
+        #: The last response of the call, if there is one to show.
         self.response: Response | None = None
 
     @property
@@ -41,11 +41,11 @@ class _DetailedError(Exception):
 
 
 class BoxRetryError(_DetailedError):
-    """The library, or this package in its place, did not do what it was asked to."""
+    """The library, or this package on its behalf, could not do what it was asked to."""
 
 
 class InvalidArgumentError(BoxRetryError, ValueError):
-    """An argument is not valid; the detail says which and why."""
+    """Invalid argument; the detail says which one and why."""
 
     error = Error.INVALID_ARGUMENT
 
@@ -57,71 +57,71 @@ class OutOfMemoryError(BoxRetryError, MemoryError):
 
 
 class NotUsableError(BoxRetryError):
-    """A value does not say a delay that could be used."""
+    """Not a valid delay."""
 
     error = Error.NOT_USABLE
 
 
 class CallbackFailedError(BoxRetryError):
-    """A custom strategy gave an answer that is none, or `before_attempt` raised what is the cause of this."""
+    """A callback returned no answer or an invalid answer; if `before_attempt` raised an exception, it is the cause."""
 
     error = Error.CALLBACK_FAILED
 
 
 class InCallbackError(BoxRetryError):
-    """This is not allowed inside a custom strategy; or a loop is used while it is deciding."""
+    """Not allowed inside a callback of the library, or in a retry loop while it is deciding."""
 
     error = Error.IN_CALLBACK
 
 
 class ForkedError(BoxRetryError):
-    """The object was made before os.fork(), in the parent process."""
+    """The handle was made before fork(), in the parent process."""
 
     error = Error.FORKED
 
 
 class ClosedError(BoxRetryError):
-    """The object was closed, before this call or during it."""
+    """The object was closed or freed, before this call or during it."""
 
     error = Error.CLOSED
 
 
 class EndedError(BoxRetryError):
-    """The retry loop has already given its last decision."""
+    """The retry loop has already made its last decision."""
 
     error = Error.ENDED
 
 
 class WaitTimeoutError(BoxRetryError, TimeoutError):
-    """The time that was given for waiting has passed."""
+    """The wait timed out."""
 
     error = Error.WAIT_TIMEOUT
 
 
 class ExhaustedError(BoxRetryError):
-    """There are no descriptors or no threads left."""
+    """No file descriptors or threads are left."""
 
     error = Error.EXHAUSTED
 
 
 class CancelledError(_DetailedError, _FutureCancelledError):
-    """The call was cancelled, or its token provider cancelled (K2, T4).
+    """The call was canceled, or its token provider reported cancellation (K2, T4).
 
-    Cancellation is control flow, not an error to retry: this is a concurrent.futures.CancelledError, and not a
-    BoxRetryError. A token provider may raise it, too.
+    Cancellation is control flow, not an error to retry: this class is a concurrent.futures.CancelledError, and not
+    a BoxRetryError. A token provider may raise it too.
     """
 
     error = Error.CANCELLED
 
 
 class DeadlineError(BoxRetryError, TimeoutError):
-    """The call's deadline has passed during an attempt (B11)."""
+    """The call's deadline passed (B11)."""
 
     error = Error.DEADLINE
 
 
 class NetworkError(BoxRetryError):
-    """The last attempt ended in a network exception, and there are no retries left (B10)."""
+    """The last attempt ended with a network exception, and no retries are left (B10)."""
 
 
 class ResolveError(NetworkError):
@@ -131,7 +131,7 @@ class ResolveError(NetworkError):
 
 
 class ConnectError(NetworkError, ConnectionError):
-    """No connection could be made."""
+    """Could not connect."""
 
     error = Error.CONNECT
 
@@ -149,88 +149,88 @@ class SendError(NetworkError):
 
 
 class ReceiveError(NetworkError):
-    """The response broke off, or none came."""
+    """The response broke off, or there was none."""
 
     error = Error.RECEIVE
 
 
 class ProtocolError(NetworkError):
-    """The peer did not speak HTTP properly."""
+    """The server's response is not valid HTTP."""
 
     error = Error.PROTOCOL
 
 
 class IdleTimeoutError(NetworkError, TimeoutError):
-    """Nothing moved for `timeout_interval_for_request_ms` (M1)."""
+    """No data was transferred within the request timeout, `timeout_interval_for_request_ms` (M1)."""
 
     error = Error.TIMEOUT_IDLE
 
 
 class ResourceTimeoutError(NetworkError, TimeoutError):
-    """The attempt took longer than `timeout_interval_for_resource_ms` (M2)."""
+    """The attempt took longer than the resource timeout, `timeout_interval_for_resource_ms` (M2)."""
 
     error = Error.TIMEOUT_RESOURCE
 
 
 class ResponseTooLargeError(BoxRetryError):
-    """The response is larger than a limit: `body_limit`, or those of the headers."""
+    """The response exceeds a size limit: `body_limit`, or one of the headers' limits."""
 
     error = Error.RESPONSE_TOO_LARGE
 
 
 class SettingError(BoxRetryError):
-    """A setting cannot be used on this machine, such as a CA file."""
+    """A setting, such as a CA file, does not work on this machine."""
 
     error = Error.SETTING
 
 
 class SourceError(BoxRetryError):
-    """The body of the request could not be read. What a source of yours has raised is the cause of this."""
+    """The request body could not be read. If your source raised an exception, it is the cause."""
 
     error = Error.SOURCE
 
 
 class SinkError(BoxRetryError):
-    """The body of the response could not be put where it was to go. What a sink of yours has raised is the cause."""
+    """The response body could not be written. If your sink raised an exception, it is the cause."""
 
     error = Error.SINK
 
 
 class TooManyRedirectsError(BoxRetryError):
-    """There were more redirects than are followed. That is no network exception, and not retried."""
+    """Too many redirects. This is not a network exception, and is not retried."""
 
     error = Error.TOO_MANY_REDIRECTS
 
 
 class InvalidClientTokenError(BoxRetryError):
-    """The token provider gave what cannot be a token (T6)."""
+    """The token provider returned an invalid token (T6)."""
 
     error = Error.INVALID_CLIENT_TOKEN
 
 
 class InvalidClientTokenExpirationError(BoxRetryError):
-    """The token provider gave a token whose life is no number, or too short (T6)."""
+    """The token provider returned a token with an invalid or too short lifetime (T6)."""
 
     error = Error.INVALID_CLIENT_TOKEN_EXPIRATION
 
 
 class ClientTokenProviderFailedError(BoxRetryError):
-    """The token provider failed for good, or often enough (T6). What it raised is the cause."""
+    """The token provider failed, permanently or as often as the policy allows (T6). What it raised is the cause."""
 
     error = Error.CLIENT_TOKEN_PROVIDER_FAILED
 
 
 class TokenRequestEndedError(BoxRetryError):
-    """A token request was answered before, has timed out, or its source was closed (T4)."""
+    """The token request was answered already, timed out, or its source was closed (T4)."""
 
     error = Error.TOKEN_REQUEST_ENDED
 
 
 class TokenProviderError(Exception):
-    """To be raised by token providers: there is no token.
+    """For token providers to raise: they cannot return a token.
 
-    retryable: whether to try again, as the policy says (T5). The message must have no secret in it; it is shown to
-    those who wait, unless the failure is retryable.
+    retryable: whether to try again as the policy says (T5). Put no secrets into the message: callers that wait for
+        the token see it, unless the failure is retryable.
     """
 
     def __init__(self, message: str = "", *, retryable: bool = False) -> None:
@@ -239,19 +239,19 @@ class TokenProviderError(Exception):
 
 
 class HTTPStatusError(BoxRetryError):
-    """Raised by `Response.raise_for_status()`: the call has a response, and its status is no success."""
+    """Raised by `Response.raise_for_status()`: the call has a response, and its status is not a success."""
 
     error = Error.OK
     response: Response  # pyright: ignore[reportIncompatibleVariableOverride]
 
     @property
     def status(self) -> int:
-        """Of the response."""
+        """The status of the response."""
         return self.response.status
 
     @property
     def code(self) -> str | None:
-        """The error's code in the JSON body, such as "item_name_in_use". None: it has none, here and below."""
+        """The error's code in the JSON body, such as "item_name_in_use". Here and below, None: there is none."""
         return self.response.error_detail("code")
 
     @property
@@ -261,7 +261,7 @@ class HTTPStatusError(BoxRetryError):
 
     @property
     def request_id(self) -> str | None:
-        """The id of the request at the server: from the body, X-Request-Id or Box-Request-Id."""
+        """The server's id of the request: from the body, X-Request-Id or Box-Request-Id."""
         return self.response.error_detail("request_id")
 
     @property
@@ -271,11 +271,11 @@ class HTTPStatusError(BoxRetryError):
 
     @property
     def retry_after(self) -> float | None:
-        """Seconds that the server asked to wait, by Retry-After (B7)."""
+        """Seconds that the server's Retry-After asks to wait (B7)."""
         return self.attempts[-1].retry_after if self.attempts else None
 
 
-#: What a call, or a function of the library, may raise.
+#: What a call or a function of the library may raise.
 AnyError = Union[BoxRetryError, CancelledError]
 
 CLASSES: dict[Error, type[AnyError]] = {
@@ -315,22 +315,22 @@ CLASSES: dict[Error, type[AnyError]] = {
 
 
 def check(status: int) -> None:
-    """Raises what the last call of this thread answered, unless it is OK. An error that is new is a BoxRetryError."""
+    """Raises the exception for the status of the thread's last call, unless it is OK; BoxRetryError if unknown."""
     if status:
         detail: bytes = _abi.boxretry_last_error_detail()
         raise exception_of(status, detail.decode())
 
 
 def is_cancellation(exception: BaseException | None) -> bool:
-    """Whether the caller's own code raised it to report cancellation."""
-    asyncio = sys.modules.get("asyncio")  # Without it, nobody can have raised its exception.
+    """Whether the caller's own code raised this to report cancellation."""
+    asyncio = sys.modules.get("asyncio")  # If it is not imported, its exception cannot have been raised.
     return isinstance(exception, _FutureCancelledError) or (
         asyncio is not None and isinstance(exception, asyncio.CancelledError)
     )
 
 
 def exception_of(status: int, detail: str) -> AnyError:
-    """The exception for an error that is not OK."""
+    """The exception for an error other than OK."""
     error = Error(status)
     exception: AnyError = CLASSES.get(error, BoxRetryError)(detail)
     exception.error = error
@@ -338,5 +338,5 @@ def exception_of(status: int, detail: str) -> AnyError:
 
 
 def refuse_in_callback() -> None:
-    """Raises InCallbackError where one of the library's threads would wait for itself."""
+    """Raises InCallbackError if one of the library's threads would wait for itself."""
     check(_abi.boxretry_clock_sleep(None, 0.0))

@@ -1,6 +1,6 @@
-"""What requests and clients can be told, for type checkers: `**arguments: Unpack[RequestArguments]`.
+"""The arguments of requests and clients, for type checkers: `**arguments: Unpack[RequestArguments]`.
 
-What each means, with its unit and default, is said where it is used: `Client.request()` and `Client()`.
+`Client.request()` and `Client()` state the meaning, unit and default of each.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from .decisions.budget import RetryBudget
     from .tokens.token import AnyTokenSource
 
-#: An `AsyncCustomRetryStrategy` is for an `AsyncClient`.
+#: `AsyncCustomRetryStrategy` is for `AsyncClient`.
 Strategy = Union[RetryStrategy, CustomRetryStrategy, AsyncCustomRetryStrategy]
 
 
 class RequestArguments(TypedDict, total=False):
-    """The arguments of a request beside its method and URL; see `Client.request()`."""
+    """The arguments of a request, except its method and URL; see `Client.request()`."""
 
     headers: Headers | None
     params: Fields | None
@@ -64,7 +64,7 @@ class RequestArguments(TypedDict, total=False):
 
 
 class ClientSettings(TypedDict, total=False):
-    """The settings of a client beside its strategy; see `Client()`."""
+    """The settings of a client, except its strategy; see `Client()`."""
 
     timeout: Timeout | None
     deadline: Real | None

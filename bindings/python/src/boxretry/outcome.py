@@ -1,4 +1,4 @@
-"""What a strategy is told: how an attempt ended, and what was sent."""
+"""The input of a strategy: how an attempt ended, and what was sent."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ._c import _abi
 from ._c.arguments import Text, decoded, integer, member, new, text
 from .enums import BodyState, Cause, RequestSent, RetrySafety
 
-#: Header lines: pairs of a name and a value, or what has such `items()`. A str stands for its UTF-8 bytes, where bytes
-#: that are no UTF-8 are escaped as os.fsdecode() does it; bytes stand for themselves.
+#: Header lines: pairs of a name and a value, or an object whose `items()` returns them. A str stands for its UTF-8
+#: bytes; bytes that are not valid UTF-8 are escaped as os.fsdecode() does it. bytes stand for themselves.
 Headers = Union["_HasItems", Iterable[tuple[Text, Text]]]
 
 
 class _HasItems(Protocol):
-    """A mapping, or what else HTTP packages have for headers."""
+    """A mapping, or a similar type of an HTTP package for headers."""
 
     def items(self) -> Iterable[tuple[Text, Text]]: ...
 
 
 def header_pairs(headers: Headers, argument: str) -> Iterable[tuple[Text, Text]]:
-    """The header lines one by one, whatever they are in. Raises TypeError if that is not so."""
+    """The header lines one by one, from any of these types. Raises TypeError for other types."""
     items: Callable[[], Iterable[tuple[Text, Text]]] | None = getattr(headers, "items", None)
     if items is not None:
         return items()
@@ -34,7 +34,7 @@ def header_pairs(headers: Headers, argument: str) -> Iterable[tuple[Text, Text]]
 
 @dataclass
 class Request:
-    """What an outcome is about: the method matters (B12), and custom strategies see all of it.
+    """What an outcome is about: the method matters (B12), and custom strategies see everything.
 
     >>> Request("POST", "https://api.example.com/2.0/folders", retry_safety=RetrySafety.SAFE).method
     'POST'
@@ -45,16 +45,16 @@ class Request:
     headers: Headers = ()
     body: bytes | None = None
     retry_safety: RetrySafety = RetrySafety.BY_METHOD
-    #: Whatever a custom strategy of yours wants to know: it gets this very object.
+    #: Any object, for your custom strategy: it gets this same object.
     user_data: object = None
 
 
 @dataclass
 class Outcome:
-    """How one attempt ended (B2): in a response, or in a network exception.
+    """How one attempt ended (B2): with a response, or with a network exception.
 
-    A response has its status (100 to 999) and headers, a network exception has its cause. A response whose body broke
-    off is an exception too: what has a cause is one, whatever its status.
+    A response has a status (100 to 999) and headers; a network exception has a cause. A response whose body broke
+    off is an exception too: an outcome with a cause is one, with any status.
 
     >>> response = Outcome(429, headers={"Retry-After": "7"})
     >>> exception = Outcome(cause=Cause.TIMEOUT_IDLE)
@@ -62,23 +62,23 @@ class Outcome:
 
     status: int = 0
     cause: Cause = Cause.NONE
-    #: Of the final response, not of redirects on the way. At most 65536.
+    #: The headers of the final response, not of redirects before it. At most 65536.
     headers: Headers = ()
-    #: A new access token could be got.
+    #: A new access token could be obtained.
     auth_available: bool = False
     request_sent: RequestSent = RequestSent.UNKNOWN
     #: What was sent, for unsafe methods (B12) and custom strategies.
     request: Request | None = None
-    #: False: the request's body cannot be sent again, so there is no retry (R3).
+    #: False: the request's body cannot be sent again, so the request is not retried (R3).
     body_replayable: bool = True
-    #: The body of the response, as far as it has been read, for custom strategies.
+    #: The body of the response, as far as it was read, for custom strategies.
     body: bytes = b""
     body_state: BodyState = BodyState.NONE
     #: The URL of the response, after redirects; None: not known.
     url: str | None = None
 
     def __post_init__(self) -> None:
-        """Raises TypeError if an argument stands in the place of another."""
+        """Raises TypeError if arguments are in the wrong order."""
         if not isinstance(self.cause, int):
             member(self.cause, Cause, "cause")
         if type(self.headers) not in (tuple, list, dict):
@@ -86,19 +86,19 @@ class Outcome:
 
 
 class HeaderArray:
-    """An array of boxretry_header that can be filled again and again. It keeps what it was last filled with."""
+    """An array of boxretry_header that can be filled repeatedly. It keeps the headers that it was last filled with."""
 
     def __init__(self) -> None:
         self._reserve(0)
 
     def _reserve(self, capacity: int) -> None:
-        # A boxretry_header is two pointers. A flat array of pointers can be filled at one stroke.
+        # A boxretry_header is two pointers. A flat array of pointers can be filled in one step.
         self._capacity = capacity
         self._strings = (c_char_p * capacity)()
         self.pointer = cast(self._strings, POINTER(_abi.Header)) if capacity else None
 
     def fill(self, headers: Headers, argument: str) -> int:
-        """Takes the headers, and answers how many there are."""
+        """Takes the headers, and returns how many there are."""
         strings: list[Any] = []
         for pair in header_pairs(headers, argument):
             try:
@@ -114,7 +114,7 @@ class HeaderArray:
 
 
 class OutcomeStruct:
-    """A boxretry_outcome that can be filled again and again. One thread at a time."""
+    """A boxretry_outcome that can be filled repeatedly. One thread at a time."""
 
     def __init__(self) -> None:
         self.struct = new(_abi.Outcome, _abi.boxretry_outcome_init)
@@ -122,7 +122,7 @@ class OutcomeStruct:
         self._request: Request | None = None
 
     def fill(self, outcome: Outcome) -> None:
-        """Takes the outcome. The struct is good, and what it points to is kept, until this is called again."""
+        """Takes the outcome. The struct is valid, and what it points to is kept, until the next call."""
         if not isinstance(outcome, Outcome):
             raise TypeError(f"outcome: must be an Outcome, not {type(outcome).__name__}")
         struct = self.struct
@@ -143,7 +143,7 @@ class OutcomeStruct:
 
 
 def _request_struct(request: Request) -> Any:
-    """The request as the library sees it, as long as the request itself lives."""
+    """The request in the library's form; valid as long as the request itself lives."""
     if not isinstance(request, Request):
         raise TypeError(f"outcome.request: must be a Request, not {type(request).__name__}")
     if not isinstance(request.body, (bytes, type(None))):
@@ -162,7 +162,7 @@ def _request_struct(request: Request) -> Any:
 
 
 def outcome_from_struct(struct: Any, request: Request | None) -> Outcome:
-    """What a custom strategy is shown. Its request is the object that the caller passed, not a copy."""
+    """What a custom strategy sees. Its request is the object that the caller passed, not a copy."""
     return Outcome(
         status=struct.status,
         cause=Cause(struct.cause),
@@ -178,5 +178,5 @@ def outcome_from_struct(struct: Any, request: Request | None) -> Outcome:
 
 
 def request_of_loop(struct: Any) -> Request | None:
-    """The request in a retry loop's outcome. The loop's caller holds it while the strategy is asked."""
+    """The request in a retry loop's outcome. The loop's caller keeps it while the strategy decides."""
     return cast(struct.request.contents.user_pointer, py_object).value if struct.request else None

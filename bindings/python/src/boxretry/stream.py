@@ -1,4 +1,4 @@
-"""A response that is read while it comes."""
+"""A response that is read while it arrives."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from .errors import ClosedError, InvalidArgumentError, refuse_in_callback
 class Stream(HasHead):
     """Made by `Client.stream()`. Entering it sends the request, and waits for the head of the response.
 
-    However slow the reader is, no more than about 1 MiB waits for him. Leaving it early cancels the call. A delivery
-    that breaks off once the head is here is not retried: there is no way to take it back (B15). One thread at a time.
+    However slowly the body is read, at most about 1 MiB of it is buffered. Leaving early cancels the call. If the
+    response breaks off after its head was delivered, it is not retried: what was read cannot be taken back (B15). One
+    thread at a time.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class Stream(HasHead):
     def __enter__(self) -> Stream:
         """Raises what `Client.request()` raises."""
         if self._call is not None:
-            raise ClosedError("Stream: can be entered once")
+            raise ClosedError("Stream: can be entered only once")
         refuse_in_callback()
         self._call = self._submit(self._sending)
         try:
@@ -63,34 +64,35 @@ class Stream(HasHead):
         self.close()
 
     def close(self) -> None:
-        """Cancels the call, unless it has ended. May be called again."""
+        """Cancels the call, unless it has ended. You can call it again."""
         self._pieces.close()
         if self._call is not None:
             self._call.cancel()
 
     def iter_bytes(self, chunk_size: SupportsIndex | None = None) -> Iterator[bytes]:
-        """The body in pieces of this size, the last one smaller; None: as they come.
+        """Yields the body in pieces of this size; the last may be smaller. None: as they arrive.
 
-        The body of another response than a 2xx comes as well. Raises what the call ended with, if that is no response.
+        This includes the body of a response other than 2xx. Raises the error that the call ended with, if it has no
+        response.
         """
         cutter = cutter_of(chunk_size)
         return self._pieces_of_body() if cutter is None else _cut(cutter, self._pieces_of_body())
 
     def read(self) -> bytes:
-        """The rest of the body."""
+        """Reads the rest of the body."""
         return b"".join(self.iter_bytes())
 
     @property
     def response(self) -> Response:
-        """The response. Waits for the body's end, for which somebody has to read it: see `iter_bytes()`.
+        """The response. Waits for the end of the body, which must be read for that: see `iter_bytes()`.
 
-        Its `content` is empty, unless it is another response than a 2xx.
+        Its `content` is empty for a 2xx response.
         """
         return self._open().response()
 
     def _head(self) -> ResponseHead:
         call = self._open()
-        # Of a response that is not delivered, all is known at once.
+        # A response that was not delivered in pieces is known as a whole.
         return self._pieces.head or head_of_response(call.response())
 
     def _pieces_of_body(self) -> Iterator[bytes]:
@@ -108,7 +110,7 @@ class Stream(HasHead):
             yield response.content
 
     def _may_be_read(self) -> bool:
-        """The head is here; and the request's body has gone, unless it has to wait for the response to be read."""
+        """The head is here, and the request's body was sent, unless that has to wait until the response is read."""
         is_sent = self._fed is None or self._fed.has_ended or self._pieces.is_paused
         return self._pieces.head is not None and is_sent
 
@@ -131,42 +133,42 @@ class Stream(HasHead):
 
 
 class End:
-    """Whether the call has ended. It does not refer to the stream, which is to end with its last reference."""
+    """Whether the call has ended. It does not refer to the stream, so that the stream ends with its last reference."""
 
     def __init__(self, changed: threading.Condition) -> None:
         self._changed = changed
         self.has_come = False
 
     def __call__(self) -> None:
-        """It has."""
+        """Called when the call has ended."""
         self.has_come = True
         self.tell()
 
     def tell(self) -> None:
-        """Something has changed."""
+        """Reports that something has changed."""
         with self._changed:
             self._changed.notify_all()
 
 
 def refuse_other_places(arguments: Mapping[str, Any]) -> None:
-    """Raises TypeError if the body is to go elsewhere than to a stream."""
+    """Raises TypeError if arguments send the body to another destination than the stream."""
     for name in ("to_file", "sink"):
         if arguments.get(name) is not None:
-            raise TypeError(f"{name}: does not go with a stream")
+            raise TypeError(f"{name}: cannot be used with a stream")
 
 
 def cutter_of(chunk_size: SupportsIndex | None) -> Cutter | None:
-    """What makes pieces of this size; None: they are as they come."""
+    """Cuts the body into pieces of this size; None: pieces stay as they are."""
     if chunk_size is None:
         return None
     size = integer(chunk_size, "chunk_size")
     if size < 1:
-        raise InvalidArgumentError(f"chunk_size: must be 1 or more, but is {size}")
+        raise InvalidArgumentError(f"chunk_size: must be 1 or more (got {size})")
     return Cutter(size)
 
 
 def head_of_response(response: Response) -> ResponseHead:
-    """The head of a response that has come whole."""
+    """The head of a response that was received completely."""
     return ResponseHead(
         response.status, response.attempts[-1].http_version, response.url, response.headers, response.reason_phrase
     )

@@ -1,4 +1,4 @@
-"""For tests of your own: a server that answers as a list says, and a clock on which no wait takes any time.
+"""For your tests: a server that answers as a list says, and a clock that makes every wait instant.
 
 >>> with ScriptedServer([503, Answer(200, {"X-A": "1"}, "hello")]) as server, Client() as client:
 ...     response = client.get(server.url + "/a", strategy=RetryStrategy(retry_base_interval=0))
@@ -13,7 +13,7 @@ Here an hour passes in milliseconds:
 ...         client.get(server.url).status, clock.monotonic()
 (200, 3600.0)
 
-So does a timeout, at a tenth of a second for each attempt:
+A timeout passes in a tenth of a second of real time for each attempt:
 
 >>> with ManualClock(auto_advance=True) as clock, ScriptedServer([Fault.SILENCE, 200]) as server:
 ...     with Client(RetryStrategy(retry_randomization_factor=0), clock=clock) as client:  # The idle timeout is 60 s.
@@ -45,70 +45,70 @@ __all__ = ["Answer", "Fault", "ManualClock", "ScriptedServer", "SeenRequest"]
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server answers. Content-Length and Date are added, unless they are among the headers."""
+    """An answer of the server. Content-Length and Date are added, unless they are among the headers."""
 
     #: 200 to 999.
     status: int = 200
     headers: Headers = ()
     body: str | bytes = b""
-    #: Seconds before it is sent; 0 or more.
+    #: Seconds to wait before it is sent; 0 or more.
     delay: float = 0.0
 
     def __post_init__(self) -> None:
         """Raises TypeError, InvalidArgumentError (a ValueError)."""
         status = integer(self.status, "status")
         if not 200 <= status <= 999:
-            raise InvalidArgumentError(f"status: must be from 200 to 999, but is {status}")
+            raise InvalidArgumentError(f"status: must be from 200 to 999 (got {status})")
         if isinstance(self.headers, Iterator):
-            raise TypeError("headers: must not be an iterator, since the answer may be given again")
+            raise TypeError("headers: must not be an iterator, because the answer may be sent again")
         HeaderArray().fill(self.headers, "headers")
         as_bytes(self.body, "body")
         if not 0 <= real(self.delay, "delay") <= threading.TIMEOUT_MAX:
-            raise InvalidArgumentError(f"delay: must be 0 seconds or more, but is {self.delay:g}")
+            raise InvalidArgumentError(f"delay: must be 0 seconds or more (got {self.delay:g})")
 
 
 class Fault(enum.Enum):
-    """What the server does in place of an answer."""
+    """What the server does instead of an answer."""
 
     HANG_UP = "hang up"  #: It closes the connection.
-    SILENCE = "silence"  #: It never answers. The connection stays, until the client or the server closes it.
+    SILENCE = "silence"  #: It never answers. The connection stays open until the client or the server closes it.
 
 
 @dataclass(frozen=True)
 class SeenRequest:
-    """A request that has reached the server."""
+    """A request that the server has received."""
 
     method: str
-    #: As it stands in the request line: path and query, or all of the URL if the server is used as a proxy.
+    #: The target of the request line: path and query, or the whole URL if the server is used as a proxy.
     target: str
-    #: In order, as they were sent.
+    #: In the order in which they were sent.
     headers: list[tuple[str, str]]
     body: bytes
 
     def header(self, name: str) -> str | None:
-        """The value of the first header line of that name, in any case."""
+        """The value of the first header line of that name; case does not matter."""
         return next((value for each, value in self.headers if each.lower() == name.lower()), None)
 
 
 _Fixed = Union[int, Answer, Fault]
-#: An item of the list: a status, an answer, a fault; or a function that is given the request, and answers with one.
+#: An item of the list: a status, an answer, a fault, or a function that gets the request and returns one of these.
 Scripted = Union[_Fixed, Callable[[SeenRequest], _Fixed]]
 
 
 class ScriptedServer:
     """An HTTP server on a free port of 127.0.0.1. The n-th request gets the n-th answer, all later ones the last.
 
-    It begins at once, and serves each connection on a thread of its own, until `close()` or the end of `with`.
+    It starts immediately, and serves each connection on a separate thread until `close()` or the end of `with`.
     """
 
     def __init__(self, answers: Iterable[Scripted]) -> None:
-        """Raises TypeError, InvalidArgumentError (a ValueError): there are no answers, or one cannot be given."""
+        """Raises TypeError or InvalidArgumentError (a ValueError) if there are no answers, or one is not valid."""
         if isinstance(answers, (str, bytes)) or not isinstance(answers, Iterable):
             raise TypeError(f"answers: must be a list, not {type(answers).__name__}")
         script = [each if callable(each) else _answer(each) for each in answers]
         if not script:
-            raise InvalidArgumentError("answers: must be one or more")
-        #: All requests so far, in the order in which they came.
+            raise InvalidArgumentError("answers: must have one or more")
+            #: All requests so far, in the order in which they arrived.
         self.requests: list[SeenRequest] = []
         self._answers = itertools.chain(script, itertools.repeat(script[-1]))
         self._turn = threading.Lock()
@@ -122,10 +122,10 @@ class ScriptedServer:
         self._thread.start()
 
     def close(self) -> None:
-        """Ends the server and its connections. May be called again.
+        """Stops the server and closes its connections. You can call it again.
 
-        Raises what a function among the answers has raised, or TypeError or InvalidArgumentError for what it answered;
-        its request was answered with 500.
+        If a function among the answers raised an exception, this raises it; if such a function returned an invalid
+        answer, this raises TypeError or InvalidArgumentError. The server answered that request with 500.
         """
         if self._closing.is_set():
             return
@@ -135,7 +135,7 @@ class ScriptedServer:
         with self._turn:
             threads = list(self._connections.values())
             for connection in self._connections:
-                with contextlib.suppress(OSError):  # The client has ended it.
+                with contextlib.suppress(OSError):  # The client has closed it.
                     connection.shutdown(socket.SHUT_RDWR)
         for thread in threads:
             thread.join()
@@ -165,7 +165,7 @@ class ScriptedServer:
 
 
 class _Server(ThreadingHTTPServer):
-    #: More would have to wait for a second, until the kernel repeats their first packet.
+    #: Further connections would wait for a second, until the kernel repeats their first packet.
     request_queue_size = 1024
 
 
@@ -175,7 +175,7 @@ class _Handler(BaseHTTPRequestHandler):
     owner: ScriptedServer
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    # Head and body leave in one piece.
+    # Head and body are sent in one piece.
     wbufsize = -1
 
     def setup(self) -> None:
@@ -193,11 +193,11 @@ class _Handler(BaseHTTPRequestHandler):
     def handle(self) -> None:
         try:
             super().handle()
-        except OSError:  # The client, or `close()`, has ended the connection.
+        except OSError:  # The client or `close()` has closed the connection.
             self.close_connection = True
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever the method, it is answered in the same way."""
+        """Every method is answered in the same way."""
         if name.startswith("do_"):
             return self._serve
         raise AttributeError(name)
@@ -243,7 +243,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def log_message(self, format: str, *args: object) -> None:
-        """Says nothing on standard error."""
+        """Writes nothing to standard error."""
 
 
 def _answer(value: object) -> Answer | Fault:

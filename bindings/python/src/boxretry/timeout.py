@@ -12,13 +12,13 @@ from .errors import InvalidArgumentError
 
 @dataclass(frozen=True)
 class Timeout:
-    """The two timeouts of an attempt, in milliseconds; either may be given alone. None: no such timeout.
+    """The two timeouts of an attempt, in milliseconds. You can give one of them alone. None: no such timeout.
 
     >>> Timeout(timeout_interval_for_request_ms=5000)
     Timeout(timeout_interval_for_request_ms=5000, timeout_interval_for_resource_ms=21600000)
     """
 
-    #: The longest gap with nothing moving.
+    #: The longest time without any data. 60 seconds.
     timeout_interval_for_request_ms: SupportsIndex | None = 60_000
     #: The whole attempt. 6 hours.
     timeout_interval_for_resource_ms: SupportsIndex | None = 21_600_000
@@ -34,16 +34,16 @@ class Timeout:
                 raise TypeError(f"{field.name}: must be a whole number of milliseconds, not {kind}")
             if integer(milliseconds, field.name, INT64) < 1:
                 raise InvalidArgumentError(
-                    f"{field.name}: must be 1 millisecond or more, or None for no timeout, but is {milliseconds}"
+                    f"{field.name}: must be 1 millisecond or more, or None for no timeout (got {milliseconds})"
                 )
 
 
 def timeouts_struct(timeout: Timeout) -> Any:
-    """The timeout as the library sees it."""
+    """The timeout in the library's form."""
     if not isinstance(timeout, Timeout):
         raise TypeError(
-            f"timeout: must be a Timeout, not {type(timeout).__name__}: 5 s in which nothing moves are Timeout(5000); "
-            "a limit for all attempts together, in seconds, is deadline"
+            f"timeout: must be a Timeout, not {type(timeout).__name__}; for 5 seconds without data, use Timeout(5000); "
+            "for a limit of all attempts together, in seconds, use deadline"
         )
     struct = new(_abi.Timeouts, _abi.boxretry_timeouts_init)
     for name in ("timeout_interval_for_request_ms", "timeout_interval_for_resource_ms"):
