@@ -237,7 +237,7 @@ def test_a_loop_without_add_reader_gets_a_clear_error() -> None:
 
     async def work() -> None:
         async with AsyncClient() as client:
-            with pytest.raises(RuntimeError, match=r"add_reader\(\), which Without has not"):
+            with pytest.raises(RuntimeError, match=r"add_reader\(\), which Without does not have"):
                 await client.get("http://127.0.0.1:1/")
 
     loop = Without(selectors.SelectSelector())

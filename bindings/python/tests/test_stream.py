@@ -165,7 +165,7 @@ def test_a_stream_is_used_in_its_block_only(server: Server, client: Client) -> N
         with pytest.raises(InvalidArgumentError, match="chunk_size"):
             stream.iter_bytes(0)
     for arguments in ({"sink": print}, {"to_file": "x"}):
-        with pytest.raises(TypeError, match="does not go with a stream"):
+        with pytest.raises(TypeError, match="cannot be used with a stream"):
             client.stream("GET", "http://127.0.0.1:1/", **arguments)
 
 

@@ -3,7 +3,7 @@
     async with AsyncClient() as client:
         response = await client.get("https://api.example.com/2.0/folders/0")
 
-Its calls run in the library. Their ends reach the event loop through one descriptor, many at a time.
+Calls run in the library. The event loop learns about their ends through one descriptor, many at a time.
 """
 
 from ..decisions.custom import AsyncCustomRetryStrategy

@@ -1,4 +1,4 @@
-"""Bodies of requests that come from asynchronous iterators, piece by piece, while they are sent."""
+"""Request bodies from asynchronous iterators, sent piece by piece."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..enums import PAUSE, Pause
 
 
 def source_on_loop(data: Any, loop: asyncio.AbstractEventLoop) -> LoopSource | None:
-    """The source for `data` that may have to run on an event loop; None: it has not."""
+    """The source for `data` that may have to run on an event loop; None: `data` does not need the loop."""
     if isinstance(data, AsyncIterator):
         return LoopSource(loop, lambda: data, is_lasting=False)
     if isinstance(data, AsyncIterable):
@@ -26,14 +26,14 @@ def source_on_loop(data: Any, loop: asyncio.AbstractEventLoop) -> LoopSource | N
 
 
 class LoopSource(GivenSource):
-    """A body of pieces that an iterator gives, which is asked on its event loop if it is asynchronous.
+    """A body of pieces from an iterator, which runs on its event loop if it is asynchronous.
 
-    The library's threads never wait for it: while there is nothing, the transfer pauses; while the transfer is slow,
-    the iterator is not asked.
+    The library's threads never wait for it: while there is no piece, the transfer pauses; while the transfer is slow,
+    no further piece is taken from the iterator.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, make: Callable[[], Any], *, is_lasting: bool) -> None:
-        """`make`: makes the iterator. `is_lasting`: it can do so for each attempt; then those iterators are closed."""
+        """`make` makes the iterator. `is_lasting`: it makes one for each attempt; these iterators are closed."""
         self.length: int | None = None
         self.can_rewind = is_lasting
         self._loop, self._make = loop, make
@@ -43,13 +43,13 @@ class LoopSource(GivenSource):
         self._is_closed = False
 
     def begin(self, resume: Callable[[], object]) -> None:
-        """The call is under way. `resume` goes on with it, on the loop."""
+        """The call has started. `resume` resumes it, on the loop."""
         self._resume = resume
 
     def read(self, capacity: int) -> bytes | Pause:
         pump = self._pump
         if pump is None and self._plain is None:
-            if self._is_closed:  # In this very moment, on the loop, here and below.
+            if self._is_closed:  # On the loop, at this moment; the same below.
                 return PAUSE
             made = self._make()
             if isinstance(made, AsyncIterable):
@@ -68,10 +68,10 @@ class LoopSource(GivenSource):
         self._plain = None
 
     def close(self) -> None:
-        """The call is over. The iterator's task is cancelled."""
+        """The call has ended. The iterator's task is canceled."""
         self._is_closed = True
         self._end_pump()
-        self._resume = bool  # It refers to the call, which refers to this.
+        self._resume = bool  # The old value refers to the call, which refers to this object.
 
     def _end_pump(self) -> None:
         pump, self._pump = self._pump, None
@@ -80,7 +80,7 @@ class LoopSource(GivenSource):
 
 
 class _Pump:
-    """A task that asks an iterator, ahead of the transfer but not far."""
+    """A task that takes pieces from an iterator, a limited amount ahead of the transfer."""
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, iterable: Any, resume: Callable[[], object], *, closes: bool
@@ -95,7 +95,7 @@ class _Pump:
         self._room: asyncio.Event
         loop.call_soon_threadsafe(self._begin)
 
-    # On the thread that drives the call.
+    # These run on the thread that drives the call.
 
     def read(self, capacity: int) -> bytes | Pause:
         with self._lock:
@@ -127,12 +127,12 @@ class _Pump:
         return b"".join(taken)
 
     def close(self) -> None:
-        """Anywhere."""
+        """Closes the pump. Anywhere."""
         self._is_closed = True
-        with contextlib.suppress(RuntimeError):  # The loop is closed, and its tasks with it.
+        with contextlib.suppress(RuntimeError):  # The loop is closed, and its tasks have ended.
             self._loop.call_soon_threadsafe(self._cancel)
 
-    # On the loop.
+    # These run on the loop.
 
     def _begin(self) -> None:
         if not self._is_closed:
@@ -148,7 +148,7 @@ class _Pump:
             iterator = self._iterable.__aiter__()
             try:
                 async for chunk in iterator:
-                    await self._put(as_bytes(chunk, "what data gives"))
+                    await self._put(as_bytes(chunk, "each piece of data"))
             finally:
                 if self._closes and hasattr(iterator, "aclose"):
                     await iterator.aclose()

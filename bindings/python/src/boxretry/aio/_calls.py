@@ -20,7 +20,7 @@ from ._completions import completions_of
 
 
 class AsyncCall:
-    """A request under way. One event loop at a time."""
+    """A call in progress. One event loop at a time."""
 
     __slots__ = (
         "__weakref__",
@@ -35,7 +35,7 @@ class AsyncCall:
     )
 
     def __init__(self, client: Client, method: Text, url: Text, arguments: dict[str, Any]) -> None:
-        """Sends it. Raises what `Client.submit()` raises, and RuntimeError if the loop has no `add_reader()`."""
+        """Starts it. Raises what `Client.submit()` raises, and RuntimeError if the loop has no `add_reader()`."""
         loop = asyncio.get_running_loop()
         handle = client._open_handle()
         self._source = None
@@ -49,9 +49,9 @@ class AsyncCall:
         if self._provider is not None:
             self._provider.bind(loop)
         self._method, self._watched = method, sending.watched
-        self._kept = handle, sending  # As long as somebody waits.
+        self._kept = handle, sending  # As long as a task waits.
         self._completions = completions_of(loop)
-        #: Where the boxretry_response comes.
+        #: Its result is the boxretry_response.
         self.future: asyncio.Future[Handle]
         self._call, self.future = self._completions.submit(handle, sending, loop)
         if self._source is not None:
@@ -59,11 +59,11 @@ class AsyncCall:
             self.future.add_done_callback(partial(_close, self._source))
 
     def resume(self) -> None:
-        """Goes on with a body that paused. On the loop."""
+        """Resumes a paused body. On the loop."""
         self._completions.resume(self._call, self.future)
 
     def give_up(self) -> None:
-        """Nobody waits any more: cancels the call, unless it has ended, and what runs for it on the loop."""
+        """No task waits any more: cancels the call, unless it has ended, and its coroutines on the loop."""
         self._completions.give_up(self._call, self.future)
         if self._source is not None:
             self._source.close()
@@ -71,10 +71,10 @@ class AsyncCall:
             self._watched.give_up()
 
     async def response(self) -> Response:
-        """Waits for the end. Raises what `Client.request()` raises. A task that is cancelled meanwhile gives it up."""
+        """Waits for the end. Raises what `Client.request()` raises. Canceling the task gives the call up."""
         try:
             result = await self.future
-        except BaseException:  # The task was cancelled, or is thrown away with its loop.
+        except BaseException:  # The task was canceled, or is discarded with its loop.
             self.give_up()
             raise
         raise_from_callbacks(self._watched, result, self._method)
@@ -86,7 +86,7 @@ def _close(source: Any, future: object) -> None:
 
 
 class _WatchedOnLoop(Watched):
-    """A call whose strategy may be one with coroutines."""
+    """A call whose strategy may have coroutines."""
 
     __slots__ = ("_is_given_up", "_loop", "_running")
 
@@ -113,7 +113,7 @@ class _WatchedOnLoop(Watched):
             self._running = None
 
     def give_up(self) -> None:
-        """Nobody waits for the call any more."""
+        """No task waits for the call any more."""
         self._is_given_up = True
         running = self._running
         if running is not None:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class AsyncClient:
     """A `Client` whose requests are awaited: the same settings, arguments, responses and errors.
 
-    It may be used from any event loop that has `add_reader()`, and from several. Cancelling a task cancels its call.
+    Any event loop that has `add_reader()` may use it, also several loops. Canceling a task cancels its call.
     `on_event`, hooks, a `CustomRetryStrategy`, sources and sinks are called on threads of the library; asynchronous
-    iterators, an `AsyncCustomRetryStrategy` and the provider of a `TokenSource` of this module on the loop.
+    iterators, an `AsyncCustomRetryStrategy` and the provider of this module's `TokenSource` run on the loop.
 
     >>> from boxretry.testing import ScriptedServer
     >>> async def main(url: str) -> list[int]:
@@ -35,27 +35,27 @@ class AsyncClient:
     """
 
     def __init__(self, strategy: Strategy | None = None, **settings: Unpack[ClientSettings]) -> None:
-        """The settings are those of `Client`; the strategy may be an `AsyncCustomRetryStrategy` too."""
+        """The settings are those of `Client`; the strategy may also be an `AsyncCustomRetryStrategy`."""
         self._client = Client(strategy, **settings)  # pyright: ignore[reportArgumentType]
 
     def derived(self, strategy: Strategy | None = None, **settings: Unpack[ClientSettings]) -> AsyncClient:
-        """A client that shares this one's connections, as `Client.derived()`."""
+        """Makes a client that shares this one's connections, like `Client.derived()`."""
         made = AsyncClient.__new__(AsyncClient)
         made._client = self._client.derived(strategy, **settings)
         return made
 
     @shows_arguments
     async def request(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
-        """Sends a request, retries it as the strategy says, and answers with the response, whatever its status.
+        """Sends a request, retries it as the strategy decides, and returns the response, with any status.
 
-        The arguments, and what is raised, are those of `Client.request()`. `data` may also be an asynchronous iterator,
-        which can be sent only once (R3); what can be iterated over asynchronously again and again; or a function that
-        makes such an iterator for each attempt, which is closed after it. It runs in a task on the loop, and is not
-        asked for more than about 1 MiB ahead of the transfer. What it raises ends the call: SourceError, with it as its
-        cause.
+        The arguments, and the exceptions, are those of `Client.request()`. `data` may also be an asynchronous iterator,
+        which can be sent only once (R3); an object that can be iterated over asynchronously and repeatedly; or a
+        function that makes such an iterator for each attempt, which is closed after it. It runs in a task on the loop,
+        at most about 1 MiB ahead of the transfer. An exception that it raises ends the call with a SourceError, whose
+        cause it is.
 
-        Cancelling the task cancels the call at once, and what runs for it on the loop. Here nothing may give `PAUSE`:
-        there is no `Call` to be resumed.
+        Canceling the task immediately cancels the call and its coroutines on the loop. `PAUSE` cannot be used here,
+        because there is no `Call` to resume.
 
         Raises RuntimeError if the event loop has no `add_reader()`.
         """
@@ -65,57 +65,57 @@ class AsyncClient:
     def stream(
         self, method: Text, url: Text, *, stream_errors: bool = False, **arguments: Unpack[RequestArguments]
     ) -> AsyncStream:
-        """Sends a request whose response is read while it comes: `async with client.stream("GET", url) as stream:`.
+        """Sends a request whose response is read while it arrives: `async with client.stream("GET", url) as stream:`.
 
-        The arguments are those of `request()`, but for `to_file` and `sink`. stream_errors: as for `Client.stream()`.
+        The arguments are those of `request()` except `to_file` and `sink`. stream_errors: as for `Client.stream()`.
         """
         return AsyncStream(self._client, method, url, arguments, stream_errors)
 
     @shows_arguments
     async def get(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
-        """A GET; the arguments are those of `request()`, here and in the next six."""
+        """Sends a GET; the arguments are those of `request()`, here and in the next six methods."""
         return await self.request("GET", url, **arguments)
 
     @shows_arguments
     async def post(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
-        """A POST."""
+        """Sends a POST."""
         return await self.request("POST", url, **arguments)
 
     @shows_arguments
     async def put(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
-        """A PUT."""
+        """Sends a PUT."""
         return await self.request("PUT", url, **arguments)
 
     @shows_arguments
     async def patch(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
-        """A PATCH."""
+        """Sends a PATCH."""
         return await self.request("PATCH", url, **arguments)
 
     @shows_arguments
     async def delete(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
-        """A DELETE."""
+        """Sends a DELETE."""
         return await self.request("DELETE", url, **arguments)
 
     @shows_arguments
     async def head(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
-        """A HEAD."""
+        """Sends a HEAD."""
         return await self.request("HEAD", url, **arguments)
 
     @shows_arguments
     async def options(self, url: Text, **arguments: Unpack[RequestArguments]) -> Response:
-        """An OPTIONS."""
+        """Sends an OPTIONS."""
         return await self.request("OPTIONS", url, **arguments)
 
     def stats(self) -> ClientStats:
-        """What the client has done so far. Raises ForkedError, ClosedError."""
+        """Reads the client's counters. Raises ForkedError, ClosedError."""
         return self._client.stats()
 
     async def aclose(self, timeout: Real | None = None) -> None:
-        """Cancels all calls, refuses new ones (ClosedError), and waits until every call has had its end.
+        """Cancels all calls, refuses new ones (ClosedError), and waits until every call has ended.
 
-        timeout: seconds, 0 or more; None: for ever. May be called again.
+        timeout: seconds, 0 or more; None: no limit. You can call it again.
 
-        Raises WaitTimeoutError; the client is closed all the same.
+        Raises WaitTimeoutError; the client is closed even then.
         """
         await asyncio.to_thread(self._client.close, timeout)
 

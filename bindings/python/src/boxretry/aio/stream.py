@@ -1,4 +1,4 @@
-"""A response that a task reads while it comes."""
+"""A response that a task reads while it arrives."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ._calls import AsyncCall
 class AsyncStream(HasHead):
     """Made by `AsyncClient.stream()`. Entering it sends the request, and waits for the head of the response.
 
-    All that `Stream` says holds here. Leaving it early cancels the call, and so does cancelling the task. One task at a
-    time, of the event loop in which it was entered.
+    It works like `Stream`. Leaving it early cancels the call, and so does canceling the task. One task at a time, on
+    the event loop in which it was entered.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class AsyncStream(HasHead):
     async def __aenter__(self) -> AsyncStream:
         """Raises what `AsyncClient.request()` raises."""
         if self._call is not None:
-            raise ClosedError("AsyncStream: can be entered once")
+            raise ClosedError("AsyncStream: can be entered only once")
         loop = asyncio.get_running_loop()
         self._news = news = _News(loop)
         self._pieces = Pieces(news.tell, self._stream_errors)
@@ -50,7 +50,7 @@ class AsyncStream(HasHead):
             await self._wait_for(lambda: self._pieces.head is not None)
             self._response_head = self._pieces.head
             if self._response_head is None:
-                # Of a response that is not delivered, all is known at once.
+                # A response that was not delivered in pieces is known as a whole.
                 self._response_head = head_of_response(await call.response())
         except BaseException:
             call.give_up()
@@ -63,27 +63,28 @@ class AsyncStream(HasHead):
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Cancels the call, unless it has ended. May be called again."""
+        """Cancels the call, unless it has ended. You can call it again."""
         if self._call is not None:
             self._pieces.close()
             self._call.give_up()
 
     def iter_bytes(self, chunk_size: SupportsIndex | None = None) -> AsyncIterator[bytes]:
-        """The body in pieces of this size, the last one smaller; None: as they come.
+        """Yields the body in pieces of this size; the last may be smaller. None: as they arrive.
 
-        The body of another response than a 2xx comes as well. Raises what the call ended with, if that is no response.
+        This includes the body of a response other than 2xx. Raises the error that the call ended with, if it has no
+        response.
         """
         cutter = cutter_of(chunk_size)
         return self._pieces_of_body() if cutter is None else _cut(cutter, self._pieces_of_body())
 
     async def read(self) -> bytes:
-        """The rest of the body."""
+        """Reads the rest of the body."""
         return b"".join([piece async for piece in self.iter_bytes()])
 
     async def response(self) -> Response:
-        """The response. Waits for the body's end, for which somebody has to read it: see `iter_bytes()`.
+        """The response. Waits for the end of the body, which must be read for that: see `iter_bytes()`.
 
-        Its `content` is empty, unless it is another response than a 2xx.
+        Its `content` is empty for a 2xx response.
         """
         call = self._open()
         await self._wait_for(lambda: self._pieces.is_closed)
@@ -126,7 +127,7 @@ class AsyncStream(HasHead):
 
 
 class _News:
-    """An event that any thread may set. Many news are one turn of the loop."""
+    """An event that any thread may set. The loop handles many of them in one turn."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.event = asyncio.Event()
@@ -139,14 +140,14 @@ class _News:
             self._loop.call_soon_threadsafe(self.wake)
 
     def wake(self, future: object = None) -> None:
-        """On the loop."""
+        """Called on the loop."""
         self._is_told = False
         self.event.set()
 
 
 def _abandon(loop: asyncio.AbstractEventLoop, call: AsyncCall) -> None:
-    """Nobody has the stream any more. The garbage collector tells so on whatever thread."""
-    with contextlib.suppress(RuntimeError):  # The loop is closed, and with it all of its calls.
+    """Nothing refers to the stream any more. The garbage collector calls this on any thread."""
+    with contextlib.suppress(RuntimeError):  # The loop is closed, and its calls have ended.
         loop.call_soon_threadsafe(call.give_up)
 
 

@@ -1,4 +1,4 @@
-"""Access tokens of a provider that is a coroutine."""
+"""Access tokens from a provider that is a coroutine."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from ..decisions.delays import TokenRetryPolicy
 from ..errors import InCallbackError, WaitTimeoutError
 from ..tokens.token import AnyTokenSource, Token, wait_limit
 
-#: As a `TokenProvider`, awaited.
+#: Like `TokenProvider`, awaited.
 AsyncTokenProvider = Callable[[], Awaitable["tuple[str | bytes, float]"]]
 
 
 class TokenSource(AnyTokenSource):
-    """Tokens of a coroutine of your own, for an `AsyncClient`.
+    """Tokens from your coroutine, for an `AsyncClient`.
 
-    The provider runs as a task of the event loop in which the source was made, or else of the first one in which
-    somebody needs a token; after that loop is closed, of the next one. It is cancelled when the source is closed, and
-    with its loop. A blocking `Client` may have the source too, on other threads than the loop's.
+    The provider runs as a task of the event loop in which the source was made, or otherwise of the first loop that
+    needs a token; after that loop is closed, of the next one. It is canceled when the source or its loop is closed. A
+    blocking `Client` may use the source too, on other threads than the loop's.
 
     >>> from boxretry.aio import TokenSource
     >>> async def provider() -> tuple[str, float]:
@@ -52,13 +52,13 @@ class TokenSource(AnyTokenSource):
         initial_token: Text | None = None,
         initial_expires_in: Real | None = None,
     ) -> None:
-        """All is as for `boxretry.TokenSource`, but that `provider` is awaited; a call that has passed
-        `provider_timeout` is cancelled when the next one begins.
+        """As for `boxretry.TokenSource`, but `provider` is awaited; a call that exceeds `provider_timeout` is canceled
+        when the next one begins.
 
         Raises InvalidArgumentError, OutOfMemoryError, ForkedError, ClosedError.
         """
         own = _AsyncProvider(provider)
-        with contextlib.suppress(RuntimeError):  # There is no loop yet.
+        with contextlib.suppress(RuntimeError):  # No loop is running yet.
             own.bind(asyncio.get_running_loop())
         self._open_with(
             own,
@@ -74,9 +74,9 @@ class TokenSource(AnyTokenSource):
         )
 
     async def get(self, timeout: Real | None = None, *, cancel: CancelSwitch | None = None) -> Token:
-        """The token; waits until there is one, if need be. Cancelling the task ends the wait, not the fetch (T9).
+        """Returns the token, and waits for it if necessary. Canceling the task ends the wait, not the fetch (T9).
 
-        The arguments, and what is raised, are those of `boxretry.TokenSource.get()`.
+        The arguments, and the exceptions, are those of `boxretry.TokenSource.get()`.
         """
         limit, loop = wait_limit(timeout), asyncio.get_running_loop()
         assert self._provider is not None
@@ -84,7 +84,7 @@ class TokenSource(AnyTokenSource):
         done = asyncio.Event()
 
         def tell() -> None:
-            with contextlib.suppress(RuntimeError):  # The loop is closed: nobody waits any more.
+            with contextlib.suppress(RuntimeError):  # The loop is closed: no task waits any more.
                 loop.call_soon_threadsafe(done.set)
 
         wait = self._ask(cancel, tell)
@@ -92,7 +92,7 @@ class TokenSource(AnyTokenSource):
             await asyncio.wait_for(done.wait(), limit)
         except asyncio.TimeoutError:
             if not wait.done.is_set():
-                raise WaitTimeoutError("timeout: has passed") from None
+                raise WaitTimeoutError("the wait timed out") from None
         finally:
             wait.forget()
         return self._token_of(wait)
@@ -104,18 +104,18 @@ class TokenSource(AnyTokenSource):
         self.close()
 
     def close(self) -> None:
-        """Ends the source, and cancels its provider. May be called again, and anywhere."""
+        """Closes the source and cancels its provider. You can call it again, and anywhere."""
         super().close()
         if isinstance(self._provider, _AsyncProvider):
             self._provider.close()
 
 
-#: The providers in whose tasks this code runs.
+#: The providers in whose tasks the current code runs.
 _running: ContextVar[tuple[object, ...]] = ContextVar("boxretry_token_providers", default=())
 
 
 class _AsyncProvider(Provider):
-    """A provider that runs on an event loop. None of the library's threads waits for it."""
+    """A provider that runs on an event loop. No thread of the library waits for it."""
 
     def __init__(self, function: AsyncTokenProvider) -> None:
         super().__init__(function)
@@ -133,23 +133,23 @@ class _AsyncProvider(Provider):
             if self._loop is None:
                 raise RuntimeError("a token provider that is a coroutine needs an event loop to run on")
             self._loop.call_soon_threadsafe(self._begin, self._loop, _Request(request))
-        except RuntimeError as exception:  # Or that loop is closed.
+        except RuntimeError as exception:  # Also if that loop is closed.
             self.fail(request, exception)
 
     def close(self) -> None:
-        """Anywhere."""
+        """Closes the provider. Anywhere."""
         if self._loop is not None:
-            with contextlib.suppress(RuntimeError):  # It is closed, and its tasks with it.
+            with contextlib.suppress(RuntimeError):  # The loop is closed, and its tasks have ended.
                 self._loop.call_soon_threadsafe(self._cancel)
 
-    # On the loop.
+    # These run on the loop.
 
     def _cancel(self) -> None:
         if self._task is not None:
             self._task.cancel()
 
     def _begin(self, loop: asyncio.AbstractEventLoop, request: _Request) -> None:
-        self._cancel()  # There is another call only if the time of the one before has passed.
+        self._cancel()  # Another call begins only if the previous one has exceeded its time limit.
         self._task = loop.create_task(self._run(request))
 
     async def _run(self, request: _Request) -> None:
@@ -166,7 +166,7 @@ class _AsyncProvider(Provider):
 
 
 class _Request:
-    """A token request that is kept. If nobody has it any more, as when its loop is closed, it has failed (T4)."""
+    """A retained token request. If nothing refers to it any more, as after its loop was closed, it has failed (T4)."""
 
     def __init__(self, pointer: int) -> None:
         self.pointer = pointer
