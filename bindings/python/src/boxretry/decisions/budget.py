@@ -1,4 +1,4 @@
-"""A retry budget: bounds what the retries of many calls add to the load of a server that is down."""
+"""A retry budget: limits the load that the retries of many calls add to a failing server."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ..errors import check
 
 @dataclass(frozen=True)
 class BudgetStats:
-    """What a retry budget has allowed and refused so far."""
+    """A retry budget's counters."""
 
     #: Retries that were allowed.
     taken: int
-    #: Successes, each of which gave back the ratio, up to the capacity.
+    #: Successes; each gave back the ratio, up to the capacity.
     given_back: int
     #: Retries that were not allowed.
     refused: int
-    #: What the budget holds now, 0 to its capacity.
+    #: The budget's present level, 0 to its capacity.
     level: float
 
 
 class RetryBudget(HandleOwner):
     """A budget that clients and retry loops share (C1). Any number of threads may use one at once.
 
-    It starts full. Each retry takes 1 from it, and each success gives back `ratio`; at half of the capacity or below,
-    calls end instead of being retried, with the reason RETRY_BUDGET_SPENT. First attempts always go.
+    It starts full. Each retry takes 1 from it, and each success gives back `ratio`. At half of the capacity or below,
+    calls are not retried; their reason is RETRY_BUDGET_SPENT. First attempts take nothing and are always sent.
 
     >>> budget = RetryBudget(capacity=2)
     >>> strategy = RetryStrategy()
@@ -42,7 +42,7 @@ class RetryBudget(HandleOwner):
     """
 
     def __init__(self, capacity: SupportsIndex, ratio: Real = 0.1) -> None:
-        """A full budget.
+        """Makes a full budget.
 
         capacity: retries, 1 to 1000000; half of them can be taken before a success gives something back.
         ratio: what a success gives back, 0 to 1 retries; 0: 0.1.
@@ -57,7 +57,7 @@ class RetryBudget(HandleOwner):
         )
 
     def stats(self) -> BudgetStats:
-        """What the budget has allowed and refused so far. Raises ForkedError, ClosedError.
+        """Reads the budget's counters. Raises ForkedError, ClosedError.
 
         While other threads use the budget, the numbers may not add up.
         """

@@ -1,4 +1,4 @@
-"""Strategies of your own (B9)."""
+"""Your own strategies (B9)."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .strategy import RetryStrategy
 class CustomRetryStrategy(ABC):
     """Decides about outcomes, for a `RetryLoop` or a `Client`. Subclass it.
 
-    A strategy sees every outcome, successes too. A loop asks it on the thread that called `RetryLoop.next()`, a client
-    on threads of the library; from several threads at once, if several loops or calls have it. What it raises comes
-    out of `RetryLoop.next()`, or where the client's call was made, and ends that loop or call. Inside, whatever waits
-    and the very loop that asks are not to be used (InCallbackError). `max_attempts` does not exist here: the deadline
-    and `max_total_attempts` still hold.
+    A strategy sees every outcome, including successes. A loop calls it on the thread that called `RetryLoop.next()`;
+    a client calls it on threads of the library; several loops or calls may call it at once on several threads. An
+    exception that it raises is raised again by `RetryLoop.next()`, or where the client's call was made, and ends that
+    loop or call. Inside it, functions that wait, and the loop that is deciding, raise InCallbackError. `max_attempts`
+    does not exist here; the deadline and `max_total_attempts` still apply.
 
     >>> class OnlyTeapots(CustomRetryStrategy):
     ...     def should_retry(self, outcome: Outcome, attempt_number: int) -> bool:
@@ -41,48 +41,48 @@ class CustomRetryStrategy(ABC):
 
     @abstractmethod
     def should_retry(self, outcome: Outcome, attempt_number: int) -> bool | Action:
-        """Whether the outcome is retried: True, False, or Action.STOP, RETRY or REFRESH_TOKEN_AND_RETRY.
+        """Whether to retry after this outcome: True, False, or Action.STOP, RETRY or REFRESH_TOKEN_AND_RETRY.
 
-        `attempt_number` counts the network exceptions if the outcome is one, else the attempts, from 1 (B4).
+        `attempt_number` counts the network exceptions if the outcome is one, otherwise the attempts, from 1 (B4).
         """
 
     def retry_after(self, outcome: Outcome, attempt_number: int) -> float:
-        """The seconds to wait; asked only when there is a retry. NaN and negative ones count as 0, 2^31 - 1 is the
-        most.
+        """The seconds to wait; called only if there is a retry. NaN and negative numbers count as 0; the maximum is
+        2^31 - 1.
 
-        Without a method of your own it is Retry-After, else the backoff, as in Box's strategy with its defaults.
+        The default is Retry-After, otherwise the backoff, as in Box's strategy with its defaults.
         """
         return RetryStrategy().retry_after(outcome, attempt_number)
 
 
 class AsyncCustomRetryStrategy(ABC):
-    """As `CustomRetryStrategy`, with coroutines, for a `boxretry.aio.AsyncClient`.
+    """Like `CustomRetryStrategy`, with coroutines, for a `boxretry.aio.AsyncClient`.
 
-    They run on the event loop of the task that waits for the call, and are cancelled with it. A thread of the library
-    waits meanwhile: it is the strategy that may take its time, not many thousands of calls in theirs at once.
+    They run on the event loop of the task that waits for the call, and are canceled with it. A thread of the library
+    waits meanwhile, so use this for strategies that take their time, not for many thousands of calls at once.
     """
 
     @abstractmethod
     async def should_retry(self, outcome: Outcome, attempt_number: int) -> bool | Action:
-        """As `CustomRetryStrategy.should_retry()`."""
+        """Like `CustomRetryStrategy.should_retry()`."""
 
     async def retry_after(self, outcome: Outcome, attempt_number: int) -> float:
-        """As `CustomRetryStrategy.retry_after()`."""
+        """Like `CustomRetryStrategy.retry_after()`."""
         return RetryStrategy().retry_after(outcome, attempt_number)
 
 
 AnyCustomStrategy = Union[CustomRetryStrategy, AsyncCustomRetryStrategy]
 
-# Who owns what: the library gets no reference to a strategy, only its id() as the context of the callbacks, and finds
-# the strategy here. It is the handle of the loop, the client or the call that keeps the strategy. So all references are
-# Python's own, which the garbage collector sees: a strategy that refers to its own loop is collected with it. With
-# `context_free` to end a reference of the library's it would not be, and the library would have to call Python from
-# whichever thread ends the last use, at whatever moment, the end of the interpreter included.
+# Ownership: the library gets no reference to a strategy, only its id() as the context of the callbacks, by which the
+# strategy is found here. The handle of the loop, the client or the call keeps the strategy. So all references are
+# Python's, and the garbage collector sees them: a strategy that refers to its own loop is collected with it. If the
+# library had a reference, which it would end by `context_free`, the strategy would not be collected, and the library
+# would call Python on any thread that ends the last use, at any time, also at the end of the interpreter.
 _strategies: weakref.WeakValueDictionary[int, AnyCustomStrategy] = weakref.WeakValueDictionary()
 
 
 class _Raised(threading.local):
-    """What a callback has raised on this thread, on its way through the library, through which it cannot go itself."""
+    """What a callback raised on this thread; an exception cannot pass through the library itself."""
 
     exception: BaseException | None = None
 
@@ -92,7 +92,7 @@ _raised = _Raised()
 
 def retry_loop_next(loop: int, outcome: Any, decision: Any) -> int:
     """The library's boxretry_retry_loop_next(), for a loop with a custom strategy: raises what the strategy raises."""
-    _raised.exception = None  # If a Ctrl-C once came between the two lines below.
+    _raised.exception = None  # In case a Ctrl-C came between the two lines below.
     status: int = _abi.boxretry_retry_loop_next(loop, outcome, decision)
     exception, _raised.exception = _raised.exception, None
     if exception is not None:
@@ -103,8 +103,8 @@ def retry_loop_next(loop: int, outcome: Any, decision: Any) -> int:
     return status
 
 
-# Everything is in the `try`, since what leaves a callback is lost: ctypes prints it. Should a Ctrl-C come in the
-# instant before the `try` begins, the callback has given no answer, and CallbackFailedError is raised in its place.
+# Everything is in the `try`, because an exception that leaves a callback is lost: ctypes prints it. If a Ctrl-C comes
+# just before the `try` begins, the callback has given no answer, and CallbackFailedError is raised instead.
 
 
 def _should_retry(context: int, outcome: Any, attempt_number: int, action_out: Any) -> None:
@@ -121,8 +121,8 @@ def _retry_after(context: int, outcome: Any, attempt_number: int, delay_out: Any
         _raised.exception = exception
 
 
-# A client asks on threads of the library, so that what is raised has to be kept with the call. If nobody has that call
-# any more, there is nobody to be told either: the callback has given no answer.
+# A client calls on threads of the library, so an exception has to be kept with the call. If nothing refers to that call
+# any more, the exception cannot be reported either: the callback has given no answer.
 
 
 def _should_retry_for_client(context: int, outcome: Any, attempt_number: int, action_out: Any) -> None:
@@ -166,20 +166,20 @@ def _delay(
     delay = _awaited(_strategies[context].retry_after(told, attempt_number), watched)
     try:
         return real(delay, "what retry_after() returned")
-    except InvalidArgumentError:  # More than a float can hold: what is too large saturates (B9).
+    except InvalidArgumentError:  # More than a float can hold: a value that is too large saturates (B9).
         return math.inf if delay > 0 else -math.inf
 
 
 def _awaited(answer: Any, watched: Watched | None) -> Any:
-    """What a strategy has answered, be it by a coroutine."""
+    """A strategy's answer, also if a coroutine returns it."""
     return watched.run(answer) if watched is not None and isinstance(answer, Coroutine) else answer
 
 
 _FOR_LOOPS = _abi.ShouldRetryCallback(_should_retry), _abi.RetryAfterCallback(_retry_after)
 _FOR_CLIENTS = _abi.ShouldRetryCallback(_should_retry_for_client), _abi.RetryAfterCallback(_retry_after_for_client)
 
-# At the end of the interpreter ctypes would free their machine code, although a daemon thread may still be in C, on its
-# way to them: hence one reference more, which nobody gives back.
+# At the end of the interpreter ctypes would free their machine code, although a daemon thread may still be in C and
+# about to call them. One more reference, which is never given back, prevents that.
 for _callback in (*_FOR_LOOPS, *_FOR_CLIENTS):
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(_callback))
 

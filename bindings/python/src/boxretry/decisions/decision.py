@@ -1,4 +1,4 @@
-"""What a strategy or a retry loop answers."""
+"""The decision of a strategy or a retry loop."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class Decision:
 
     action: Action
     reason: Reason
-    #: Seconds to wait before the next attempt, 0 to 2^31 - 1; 0 if there is none.
+    #: Seconds to wait before the next attempt, 0 to 2^31 - 1; 0 if there is no next attempt.
     delay: float
     delay_source: DelaySource
-    #: This attempt, from 1.
+    #: Number of this attempt, from 1.
     attempt_number: int
-    #: This network exception, from 1; 0 if the attempt ended in a response.
+    #: Number of this network exception, from 1; 0 if the attempt ended with a response.
     exception_number: int
     retry_after_state: RetryAfterState
-    #: Seconds that the server asked for, before any cap; None if it said nothing usable.
+    #: Seconds that the server asked to wait, before any cap; None if it did not state a valid delay.
     retry_after: float | None
 
     @property
@@ -38,11 +38,11 @@ class Decision:
 
     @property
     def succeeded(self) -> bool:
-        """The call is over, with a response that is a success or a redirect."""
+        """The call has ended, with a response that is a success or a redirect."""
         return self.action == Action.SUCCEED
 
 
-# Looking a member up by its number takes an enum five times as long.
+# An enum takes five times as long to look up a member by its number.
 _action = lru_cache(Action)
 _reason = lru_cache(Reason)
 _delay_source = lru_cache(DelaySource)
@@ -50,7 +50,7 @@ _retry_after_state = lru_cache(RetryAfterState)
 
 
 def decision_from_struct(struct: Any) -> Decision:
-    """The decision that the library has written."""
+    """The decision that the library wrote."""
     retry_after_state = _retry_after_state(struct.retry_after_state)
     return Decision(
         action=_action(struct.action),

@@ -1,4 +1,4 @@
-"""The arithmetic by itself: backoff, Retry-After, and the waits of a token provider."""
+"""Arithmetic only: backoff, Retry-After, and the waits of a token provider."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def backoff_delay(
     """2^attempt_number * retry_base_interval * a factor (B6), in seconds, at most 2^31 - 1 and at most `backoff_cap`.
 
     attempt_number: 0 or more.
-    unit_random: where in the range of the jitter, 0 (1 - retry_randomization_factor) to 1 (1 +
+    unit_random: position in the range of the jitter, 0 (1 - retry_randomization_factor) to 1 (1 +
         retry_randomization_factor); 0.5 is the middle, without jitter.
-    The others are those of `RetryStrategy`.
+    The other arguments are those of `RetryStrategy`.
 
     Raises InvalidArgumentError.
 
@@ -47,8 +47,8 @@ def backoff_delay(
 def parse_retry_after(value: Text, unix_time: Real | None = None) -> float | None:
     """The value of a Retry-After header line in seconds, 0 to 2^31 - 1 (B7).
 
-    It is a decimal number, a list of such numbers (the largest), or an HTTP date in any of its three forms. None if
-    it is none of these, so that the backoff is to be used.
+    It is a decimal number, a list of such numbers (the largest counts), or an HTTP date in any of its three forms.
+    Any other value returns None: use the backoff.
 
     unix_time: the time from which a date counts, in seconds since 1970, in the years 1 to 9999: the response's own
         Date. None: now.
@@ -63,7 +63,7 @@ def parse_retry_after(value: Text, unix_time: Real | None = None) -> float | Non
     encoded = text(value, "value")
     counts_from = real(time.time() if unix_time is None else unix_time, "unix_time")
     if not math.isfinite(counts_from):
-        raise InvalidArgumentError(f"unix_time: must be finite, but is {counts_from:g}")
+        raise InvalidArgumentError(f"unix_time: must be finite (got {counts_from:g})")
     seconds = c_double()
     whole = integer(math.floor(counts_from), "unix_time", INT64)
     status = _abi.boxretry_parse_retry_after(encoded, whole, byref(seconds))
@@ -75,17 +75,17 @@ def parse_retry_after(value: Text, unix_time: Real | None = None) -> float | Non
 
 @dataclass(frozen=True)
 class TokenRetryPolicy:
-    """January's policy for failures of a token provider that are marked retryable (T5). Checked where it is used."""
+    """January's policy for failures of a token provider that are marked retryable (T5). Checked when it is used."""
 
     maximum_attempts: int = 9  #: Calls to the provider, the first one included; 1 or more.
     initial_delay: float = 1.0  #: Seconds, 0 or more, finite.
     multiplier: float = 2.0  #: 1 or more, finite.
     maximum_delay: float = 8.0  #: Seconds, 0 or more, finite. No wait is longer, jitter included.
-    jitter_ratio: float = 0.2  #: 0 to 1. A wait is drawn from its value -/+ this part of it.
+    jitter_ratio: float = 0.2  #: 0 to 1. A wait is chosen at random within -/+ this part of its value.
 
     @classmethod
     def none(cls) -> TokenRetryPolicy:
-        """A single attempt: no retry.
+        """A single attempt: no retries.
 
         >>> TokenRetryPolicy.none().maximum_attempts
         1
@@ -98,11 +98,11 @@ def token_delay(
 ) -> float:
     """The wait after the `failed_attempt`-th failed call of a token provider, in seconds, at most 2^31 - 1.
 
-    Arithmetic only: that no wait follows the failure number `maximum_attempts` is the caller's to see.
+    Arithmetic only: you must check yourself that no wait follows failure number `maximum_attempts`.
 
     failed_attempt: 1 or more.
-    unit_random: where in the range of the jitter, 0 to 1; 0.5 is the middle, without jitter.
-    policy: None: the default one.
+    unit_random: position in the range of the jitter, 0 to 1; 0.5 is the middle, without jitter.
+    policy: None: the default policy.
 
     Raises InvalidArgumentError.
 
@@ -117,7 +117,7 @@ def token_delay(
 
 
 def policy_struct(policy: TokenRetryPolicy) -> Any:
-    """The policy as the library sees it."""
+    """The policy in the library's form."""
     if not isinstance(policy, TokenRetryPolicy):
         raise TypeError(f"policy: must be a TokenRetryPolicy, not {type(policy).__name__}")
     struct = new(_abi.TokenRetryPolicy, _abi.boxretry_token_retry_policy_init)

@@ -1,4 +1,4 @@
-"""The retry loop: for callers who send their requests themselves."""
+"""The retry loop: for programs with their own transport."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .strategy import RetryStrategy
 
 
 class RetryLoop(HandleOwner):
-    """The retries of one call. Feed it each attempt's outcome, and it says what to do next.
+    """The retries of one call. Feed it the outcome of each attempt, and it decides what to do next.
 
-    It counts attempts and network exceptions (B4), and keeps their common bound (B5), the deadline (B11) and the
-    ceiling (B14). A loop is used by one thread at a time.
+    It counts attempts and network exceptions (B4), and applies their common limit (B5), the deadline (B11) and the
+    maximum number of attempts (B14). One thread at a time.
 
     >>> strategy = RetryStrategy(retry_randomization_factor=0)
     >>> with RetryLoop(strategy) as loop:
@@ -45,15 +45,15 @@ class RetryLoop(HandleOwner):
         max_total_attempts: SupportsIndex | None = None,
         budget: RetryBudget | None = None,
     ) -> None:
-        """Begins a call. The strategy, the clock and the budget may be closed before the loop.
+        """Begins a call. You can close the strategy, the clock and the budget before the loop.
 
-        auth_available: a new access token could be got, for every outcome (or say so in the outcome).
-        deadline: seconds over all attempts and waits, from now, to the millisecond; above 0. A wait that would reach it
-            is not begun. None: no deadline.
+        auth_available: a new access token could be obtained, for every outcome (or set it in the outcome).
+        deadline: time limit for all attempts and waits, in seconds from now, to the millisecond; above 0. A wait that
+            would reach it is not begun. None: none.
         clock: None: the system's.
-        seed: of the jitter, 0 to 2^64 - 1; the same seed gives the same delays. 0: random.
-        max_total_attempts: ceiling of attempts for any strategy, 1 to 1000000. None: 1000 for a custom strategy, no
-            ceiling for `RetryStrategy`, which has `max_attempts`.
+        seed: seed of the jitter, 0 to 2^64 - 1; the same seed gives the same delays. 0: random.
+        max_total_attempts: maximum number of attempts, 1 to 1000000 (B14). None: 1000 for a custom strategy, no limit
+            for `RetryStrategy`, which has `max_attempts`.
         budget: each retry takes from it, and a success gives back (C1). None: no budget.
 
         Raises InvalidArgumentError, ForkedError, ClosedError.
@@ -69,7 +69,7 @@ class RetryLoop(HandleOwner):
         options.seed = integer(seed, "seed", UINT64)
         if max_total_attempts is not None:
             options.max_total_attempts = integer(max_total_attempts, "max_total_attempts")
-        # The library retains the budget, but until then it must not be freed.
+        # The library retains the budget; until then it must not be freed.
         kept_budget = None if budget is None else budget_handle(budget)
         if kept_budget is not None:
             options.budget = kept_budget.pointer
@@ -89,22 +89,22 @@ class RetryLoop(HandleOwner):
             free=_abi.boxretry_retry_loop_free,
             keeps=strategy_handle,
         )
-        # Used again for each outcome.
+        # Reused for each outcome.
         self._deciding = threading.Lock()
         self._outcome = OutcomeStruct()
         self._decision = new(_abi.Decision, _abi.boxretry_decision_init)
         self._references = (byref(self._outcome.struct), byref(self._decision))
 
     def next(self, outcome: Outcome) -> Decision:
-        """Takes the outcome of the next attempt, and says what to do. After STOP or SUCCEED the loop has ended.
+        """Takes the outcome of the next attempt, and decides what to do. After STOP or SUCCEED the loop has ended.
 
-        Raises what a custom strategy raises, TypeError or CallbackFailedError if its answer is none (each ends the loop
-        too); EndedError; InvalidArgumentError (the attempt was not counted); InCallbackError if the loop is deciding
-        already, for another thread or because this is its own custom strategy; ForkedError; ClosedError.
+        Raises what a custom strategy raises, or TypeError or CallbackFailedError if its answer is invalid (each ends
+        the loop too); EndedError; InvalidArgumentError (the attempt was not counted); InCallbackError if the loop is
+        deciding already, for another thread or because this is its own custom strategy; ForkedError; ClosedError.
         """
         handle = self._open_handle()
         if not self._deciding.acquire(blocking=False):
-            raise InCallbackError("loop: is deciding already, for another thread or in a call that this one is part of")
+            raise InCallbackError("loop: is already deciding, for another thread or an outer call")
         try:
             self._outcome.fill(outcome)
             check(self._next(handle.pointer, *self._references))

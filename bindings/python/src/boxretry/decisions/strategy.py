@@ -1,4 +1,4 @@
-"""Box's retry strategy: the decision about one outcome, without any I/O."""
+"""Box's retry strategy: the decision about one outcome, without I/O."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OVER_CAP = {"clamp": OverCap.CLAMP, "stop": OverCap.STOP}
 
 
 class RetryStrategy(HandleOwner):
-    """Box's retry strategy (B1). It never changes, and any number of threads may use one at once.
+    """Box's retry strategy (B1). It never changes; any number of threads may use it at once.
 
     >>> strategy = RetryStrategy(max_attempts=3)
     >>> decision = strategy.should_retry(Outcome(503, headers={"Retry-After": "7"}), attempt_number=1)
@@ -43,27 +43,27 @@ class RetryStrategy(HandleOwner):
         retry_after_jitter: Real = 0.0,
         should_retry_header: Text | None = None,
     ) -> None:
-        """The documented defaults, and what goes beyond the source (B11, B12, C2), which is off.
+        """The documented defaults. The additions to the source (B11, B12, C2) are off by default.
 
-        max_attempts: 0 to 1000000: attempts that end in a response.
+        max_attempts: maximum number of attempts that end with a response, 0 to 1000000.
         retry_base_interval: seconds, 0 or more, finite.
-        retry_randomization_factor: 0 to 1: a backoff is multiplied by 1 - factor to 1 + factor.
-        max_retries_on_exception: 0 to 1000000: retries after network exceptions.
-        backoff_cap: seconds; no backoff is longer, jitter included. 0: no cap.
-        retry_after_cap: seconds; how long a Retry-After is honoured, jitter included. 0: no cap.
-        retry_after_over_cap: what is done with a longer one: "clamp" waits for the cap, "stop" does not retry.
+        retry_randomization_factor: 0 to 1; a backoff is multiplied by 1 - factor to 1 + factor.
+        max_retries_on_exception: maximum number of retries after network exceptions, 0 to 1000000.
+        backoff_cap: the longest backoff, in seconds, jitter included. 0: no cap.
+        retry_after_cap: the longest Retry-After that is honored, in seconds, jitter included. 0: no cap.
+        retry_after_over_cap: what to do with a longer one: "clamp" waits for the cap, "stop" does not retry.
         retry_unsafe_methods: False: a POST, a PATCH or a request marked unsafe is retried only if the server cannot
-            have acted on it; this needs the outcome's `request`.
-        delay_headers: further response headers that count as Retry-After, each with the seconds that a value of 1
-            stands for: `{"retry-after-ms": 0.001}`. At most 16. The first that is usable wins, over Retry-After too.
-        retry_after_jitter: 0 to 1: a Retry-After is multiplied by 1 to 1 + this, so that clients which were all given
-            the same number of seconds do not all come back in the same moment.
-        should_retry_header: a response header in which the server says whether to retry, "true" or "false", such as
+            have processed it; this needs the outcome's `request`.
+        delay_headers: further response headers that count as Retry-After, each with the number of seconds that a value
+            of 1 means: `{"retry-after-ms": 0.001}`. At most 16. The first valid one wins, also over Retry-After.
+        retry_after_jitter: 0 to 1; a Retry-After is multiplied by 1 to 1 + this, so that clients that all got the same
+            number of seconds do not all return at the same moment.
+        should_retry_header: a response header by which the server decides on retries with "true" or "false", such as
             "x-should-retry". It decides for a status of 400 or above, unless a token is refreshed. None: no header.
 
         Raises InvalidArgumentError.
         """
-        #: What a copy is made with.
+        #: The arguments for a copy.
         self._settings = {
             "max_attempts": max_attempts,
             "retry_base_interval": retry_base_interval,
@@ -103,8 +103,8 @@ class RetryStrategy(HandleOwner):
     def for_api_clients(cls, **settings: Any) -> RetryStrategy:
         """A strategy that also honors the headers `retry-after-ms` and `x-should-retry`.
 
-        The clients of OpenAI, Anthropic and others follow these two when they retry by themselves. Turn their own
-        retries off, or the retries multiply. `settings` are those of `RetryStrategy()`.
+        The API clients of OpenAI, Anthropic and others follow these two in their own retries. Turn their retries off,
+        otherwise the retries multiply. `settings` are those of `RetryStrategy()`.
 
         >>> strategy = RetryStrategy.for_api_clients(max_attempts=3)
         >>> conflict = Outcome(409, headers={"x-should-retry": "true", "retry-after-ms": "250"})
@@ -116,14 +116,14 @@ class RetryStrategy(HandleOwner):
         return cls(**{"delay_headers": {"retry-after-ms": 0.001}, "should_retry_header": "x-should-retry", **settings})
 
     def __reduce__(self) -> Any:
-        """Copies and pickles are strategies with the same settings. They may be made in a child of os.fork() too."""
+        """Copies and pickles are strategies with the same settings. They can also be made in a child of os.fork()."""
         return _make, (type(self), self._settings)
 
     def should_retry(self, outcome: Outcome, attempt_number: SupportsIndex) -> Decision:
-        """Whether the outcome is retried (B3), and after what delay.
+        """Whether to retry after this outcome (B3), and after what delay.
 
-        attempt_number: for a network exception the number of the exception, else that of the attempt, from 1; 0 is
-            accepted. The bound over both kinds (B5), a deadline and a ceiling are the retry loop's.
+        attempt_number: for a network exception the number of the exception, otherwise that of the attempt, from 1; 0 is
+            accepted. The retry loop applies the limit for both kinds (B5), a deadline and max_total_attempts.
 
         Raises InvalidArgumentError, ForkedError, ClosedError.
         """
@@ -136,10 +136,10 @@ class RetryStrategy(HandleOwner):
         return decision_from_struct(decision)
 
     def retry_after(self, outcome: Outcome, attempt_number: SupportsIndex) -> float:
-        """The delay before a retry of this outcome, in seconds, whether or not it would be retried.
+        """The delay before a retry after this outcome, in seconds, whether or not it would be retried.
 
-        It is that of Retry-After (B7), else the backoff (B6). Caps apply; a Retry-After above a cap that stops is
-        given as it is. `attempt_number` as in `should_retry()`.
+        It is the Retry-After (B7), otherwise the backoff (B6). Caps apply; a Retry-After above a cap that stops is
+        returned unchanged. `attempt_number` is as in `should_retry()`.
 
         Raises InvalidArgumentError, ForkedError, ClosedError.
         """

@@ -1,4 +1,4 @@
-"""Tokens of an HTTP token endpoint (T12)."""
+"""Tokens from an HTTP token endpoint (T12)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .token import BlockingTokenSource, fill_in_common
 
 
 class OAuth2Token(BlockingTokenSource):
-    """Tokens that are got by a POST of a form, as OAuth 2.0 has it, or from a relay of your own.
+    """Tokens requested by a POST with a form, as in OAuth 2.0, or from your own relay.
 
     The answer is a JSON object with `access_token` (or `token`) and `expires_in` (or `expiresIn`). Network exceptions
     and the statuses 408, 429 and 500 or above are retried as the policy says; redirects are not followed.
@@ -58,18 +58,19 @@ class OAuth2Token(BlockingTokenSource):
         proxy: Text | Proxy = Proxy.ENVIRONMENT,
         allow_insecure: bool = False,
     ) -> None:
-        """Makes a source; nothing is sent before somebody needs a token.
+        """Makes a source. It sends nothing until a token is needed.
 
-        url: https, or http to this very machine, and not through a proxy; any http with `allow_insecure`.
-        fields: of the form; a mapping, or pairs of a name and a value.
-        refresh_token: sent as the field refresh_token, and replaced by the one that an answer has.
-        on_refresh_token: is called with each refresh token that replaces another, on a thread of the library, before
-            the token that came with it is handed out; to store it. What it raises is logged as an error by
-            the logger `boxretry`.
+        url: https, or http to this machine and not through a proxy; any http with `allow_insecure`.
+        fields: fields of the form: a mapping, or pairs of a name and a value.
+        refresh_token: sent as the field refresh_token. A refresh token in an answer replaces it.
+        on_refresh_token: called with each refresh token that replaces another, so that you can store it: on a thread of
+            the library, before callers get the token of the same answer. The logger `boxretry` logs an exception that
+            it raises, as an error.
         headers: further headers.
-        default_expires_in: seconds that a token lives whose answer does not say it. None: such an answer is an error.
+        default_expires_in: the token's lifetime in seconds if an answer does not state one. None: such an answer is an
+            error.
         policy to clock, initial_token, initial_expires_in: as for `TokenSource`. timeout to proxy: as for `Client`.
-            On a ManualClock, the timeouts of its requests run on that clock as well.
+            With a ManualClock, the timeouts of its requests also run on that clock.
 
         Raises InvalidArgumentError, OutOfMemoryError, ExhaustedError, ForkedError, ClosedError.
         """
@@ -109,7 +110,7 @@ class OAuth2Token(BlockingTokenSource):
 
 
 class BoxClientCredentials(OAuth2Token):
-    """Tokens of Box's client credentials grant.
+    """Tokens from Box's client credentials grant.
 
     >>> with BoxClientCredentials("id", "secret", box_subject_id="12345") as source:
     ...     source
@@ -126,9 +127,9 @@ class BoxClientCredentials(OAuth2Token):
         url: Text = "https://api.box.com/oauth2/token",
         **options: Any,
     ) -> None:
-        """box_subject_type: "enterprise" or "user"; box_subject_id: which one. All others: as for `OAuth2Token`."""
+        """box_subject_type: "enterprise" or "user"; box_subject_id: its id. The others are as for `OAuth2Token`."""
         if box_subject_type not in ("enterprise", "user"):
-            raise InvalidArgumentError(f'box_subject_type: must be "enterprise" or "user", but is {box_subject_type!r}')
+            raise InvalidArgumentError(f'box_subject_type: must be "enterprise" or "user" (got {box_subject_type!r})')
         fields: list[tuple[Text, Text]] = [
             ("grant_type", "client_credentials"),
             ("client_id", client_id),
@@ -140,7 +141,7 @@ class BoxClientCredentials(OAuth2Token):
 
 
 class _Listener:
-    """Who is told of new refresh tokens. The source's handle keeps it."""
+    """Receives new refresh tokens. The source's handle keeps it."""
 
     def __init__(self, callback: Callable[[str], object]) -> None:
         self.callback = callback

@@ -1,4 +1,4 @@
-"""Access tokens that are simply always right: fetched once for all who need one, renewed before they expire (T)."""
+"""Access tokens: fetched once for all callers, and renewed before they expire (T)."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from ..clock import ManualClock, clock_handle
 from ..decisions.delays import TokenRetryPolicy, policy_struct
 from ..errors import BoxRetryError, CancelledError, InvalidArgumentError, WaitTimeoutError, check, refuse_in_callback
 
-#: What provides tokens: returns a token and its life in seconds, or raises, best a TokenProviderError.
+#: Provides tokens: returns a token and its lifetime in seconds, or raises an exception, such as TokenProviderError.
 TokenProvider = Callable[[], "tuple[str | bytes, float]"]
 
 
 class Token:
-    """An access token, as it was when it was asked for. It never changes."""
+    """An access token. It never changes."""
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
 
     @property
     def value(self) -> str:
-        """The token itself. A str is not overwritten when it is dropped; the library's own memory is (T1)."""
+        """The token's text. The library overwrites its own memory of it; Python does not overwrite a str (T1)."""
         value: bytes = _abi.boxretry_token_bytes(self._handle.pointer)
         return value.decode("ascii")
 
     @property
     def generation(self) -> int:
-        """The number by which the source knows this token, from 1: it tells tokens apart without showing them."""
+        """The source's number for this token, from 1: it tells tokens apart without showing them."""
         generation: int = _abi.boxretry_token_generation(self._handle.pointer)
         return generation
 
     @property
     def expires_in(self) -> float:
-        """The seconds that are left of its life now; 0 if it is over."""
+        """The seconds that remain of its lifetime; 0 if it has expired."""
         seconds: float = _abi.boxretry_token_expires_in(self._handle.pointer)
         return seconds
 
@@ -47,12 +47,12 @@ class Token:
         return f"<Token of generation {self.generation}>"
 
     def __reduce__(self) -> Any:
-        """Refuses to be copied or pickled: a token stays in memory (T1)."""
-        raise TypeError("Token objects can be neither copied nor pickled")
+        """Refuses copies and pickles: a token stays in memory (T1)."""
+        raise TypeError("Token objects cannot be copied or pickled")
 
 
 class AnyTokenSource(HandleOwner):
-    """What all token sources have in common. Any number of threads may use one at once."""
+    """The common base of all token sources. Any number of threads may use one at once."""
 
     _provider: Provider | None = None
 
@@ -61,7 +61,7 @@ class AnyTokenSource(HandleOwner):
         open_sources.add(self)
 
     def _open_with(self, provider: Provider, *settings: Any) -> None:
-        """`settings`: as `fill_in_common()` has them."""
+        """`settings`: as in `fill_in_common()`."""
         options = new(_abi.TokenOptions, _abi.boxretry_token_options_init)
         options.context, options.provider = provider.number, provider_callback
         kept = fill_in_common(options, *settings)
@@ -75,7 +75,7 @@ class AnyTokenSource(HandleOwner):
         return TokenWait(handle, None if cancel is None else cancel._open_handle(), tell)
 
     def _token_of(self, wait: TokenWait) -> Token:
-        """The token that was waited for. Raises why there is none."""
+        """The token that was waited for. Raises the error if there is none."""
         if self._provider is None or not wait.was_failed_by_provider:
             return Token(wait.result())
         try:
@@ -84,7 +84,7 @@ class AnyTokenSource(HandleOwner):
             raise error from self._provider.exception
 
     def invalidate(self, token: Token | Text) -> None:
-        """Drops a token that was rejected, if it is still the one that is kept (T8).
+        """Drops a rejected token, if the source still has it (T8).
 
         Raises InvalidArgumentError, ForkedError, ClosedError.
         """
@@ -96,7 +96,7 @@ class AnyTokenSource(HandleOwner):
             check(_abi.boxretry_token_source_invalidate(handle.pointer, text(token, "token")))
 
     def clear(self) -> None:
-        """Forgets whatever there is, and what a fetch that runs now will bring (T8).
+        """Drops the token, and the result of a fetch in progress (T8).
 
         Raises ForkedError, ClosedError.
         """
@@ -107,36 +107,36 @@ class AnyTokenSource(HandleOwner):
 
 
 class BlockingTokenSource(AnyTokenSource):
-    """A token source whose token is waited for by a thread."""
+    """A token source whose callers block while they wait for a token."""
 
     def get(self, timeout: Real | None = None, *, cancel: CancelSwitch | None = None) -> Token:
-        """The token; waits until there is one, if need be.
+        """Returns the token, and waits for it if necessary.
 
-        timeout: seconds, 0 or more; None: for ever.
-        cancel: a CancelSwitch that ends the wait. Neither these nor Ctrl-C end the fetch: it goes on for others and for
-            later (T9).
+        timeout: seconds, 0 or more; None: no limit.
+        cancel: a CancelSwitch that ends the wait. Neither these nor Ctrl-C end the fetch: it continues for other and
+            later callers (T9).
 
         Raises InvalidClientTokenError, InvalidClientTokenExpirationError, ClientTokenProviderFailedError (T6);
         WaitTimeoutError, CancelledError, ExhaustedError, OutOfMemoryError; ClosedError, also if the source is closed
-        meanwhile; InCallbackError, InvalidArgumentError, ForkedError.
+        during the wait; InCallbackError, InvalidArgumentError, ForkedError.
         """
-        # Not boxretry_token_source_get(): a thread that waits in there cannot be interrupted by Ctrl-C, and one that
-        # comes back now and then to look has lost its place in the line, and may miss how the fetch has ended.
+        # Not boxretry_token_source_get(): Ctrl-C cannot interrupt a thread that waits there, and a thread that returns
+        # from time to time to check loses its place in the queue, and may miss how the fetch ended.
         limit = wait_limit(timeout)
-        if limit != 0:  # Where it only looks, it does not block.
+        if limit != 0:  # With 0 it only checks, and does not block.
             refuse_in_callback()
-        # No reference to the handle may be left while this waits: close() is to end the wait.
+        # No reference to the handle may exist during this wait, because close() must end the wait.
         wait = self._ask(cancel)
         try:
             if not wait.done.wait(limit):
-                raise WaitTimeoutError("timeout: has passed")
+                raise WaitTimeoutError("the wait timed out")
         finally:
             wait.forget()
         return self._token_of(wait)
 
 
 class TokenSource(BlockingTokenSource):
-    """Tokens of a provider of your own.
+    """Tokens from your provider.
 
     >>> def provider():
     ...     return "secret", 3600
@@ -160,23 +160,24 @@ class TokenSource(BlockingTokenSource):
         initial_token: Text | None = None,
         initial_expires_in: Real | None = None,
     ) -> None:
-        """Makes a source; nothing is fetched before somebody needs a token.
+        """Makes a source. It fetches nothing until a token is needed.
 
-        provider: is called without arguments, on a thread of its own; it may block. It is called again only when it has
-            returned or has passed provider_timeout, but then also while it still runs. It returns a token and its life
-            in seconds, from then on, or raises. TokenProviderError says whether to try again; a CancelledError, of this
-            package, of concurrent.futures or of asyncio, cancels, so that those who wait get CancelledError (T4);
-            whatever else it raises is not retried. Inside it, this source and all that waits refuse (InCallbackError).
-        policy: of retries (T5). None: up to nine calls, with waits of 1 2 4 8 8 8 8 8 seconds, -/+ 20 %.
-        refresh_leeway: seconds; a token is used while more than this remains of its life (T2).
+        provider: called without arguments, on its own thread; it may block. It is called again only after it has
+            returned or has exceeded provider_timeout; then also while it still runs. It returns a token and its
+            lifetime in seconds, from that moment, or raises. TokenProviderError says whether to try again. A
+            CancelledError of this package, of concurrent.futures or of asyncio cancels: callers that wait get
+            CancelledError (T4). Any other exception is not retried. Inside the provider, this source and all functions
+            that wait raise InCallbackError.
+        policy: the retries (T5). None: up to nine calls, with waits of 1 2 4 8 8 8 8 8 seconds, -/+ 20 %.
+        refresh_leeway: seconds; a token is used while more than this remains of its lifetime (T2).
         provider_timeout: seconds for one call. None: no limit.
         fetch_timeout: seconds for all calls and waits. None: no limit.
         refresh_ahead_window: seconds before the leeway in which a token is renewed while callers get the old one (T11).
-        serve_stale: whether a token within the leeway that has not expired is returned at once while a refresh runs,
-            and after one has failed (T11).
-        clock: a ManualClock, so that tests need not wait. None: the system's.
-        initial_token, initial_expires_in: a token that is known already, and the seconds that remain of its life. It is
-            used before the first call of the provider (T12).
+        serve_stale: whether a token within the leeway that has not expired is returned immediately while a refresh
+            runs, and after one has failed (T11).
+        clock: a ManualClock, so that tests do not have to wait. None: the system's.
+        initial_token, initial_expires_in: a token that you have already, and the seconds that remain of its lifetime.
+            It is used before the first call of the provider (T12).
 
         Raises InvalidArgumentError, OutOfMemoryError, ForkedError, ClosedError.
         """
@@ -195,7 +196,7 @@ class TokenSource(BlockingTokenSource):
 
 
 class FixedToken(BlockingTokenSource):
-    """One token that never expires, and is never dropped: a 401 to it is an ordinary response (B8, T12).
+    """One token that never expires and is never dropped: a 401 for it is an ordinary response (B8, T12).
 
     >>> with FixedToken("secret") as source:
     ...     source.get().value
@@ -203,7 +204,7 @@ class FixedToken(BlockingTokenSource):
     """
 
     def __init__(self, token: Text) -> None:
-        """Raises InvalidArgumentError if it cannot be a token: 1 to 16384 visible ASCII characters."""
+        """Raises InvalidArgumentError if it is not a valid token: 1 to 16384 visible ASCII characters."""
         self._open(_abi.boxretry_token_source_new_fixed, text(token, "token"))
 
 
@@ -219,7 +220,7 @@ def fill_in_common(
     initial_token: Text | None,
     initial_expires_in: Real | None,
 ) -> object:
-    """Fills in what the options of sources have in common. What it returns must live as long as the source is made."""
+    """Fills in the options that all sources share. Keep what it returns until the source has been made."""
     if policy is not None:
         options.policy = pointer(policy_struct(policy))
     options.refresh_leeway = real(refresh_leeway, "refresh_leeway")
@@ -228,7 +229,7 @@ def fill_in_common(
     options.refresh_ahead_window = real(refresh_ahead_window, "refresh_ahead_window")
     options.serve_stale = bool(serve_stale)
     if (initial_token is None) != (initial_expires_in is None):
-        raise InvalidArgumentError("initial_token, initial_expires_in: one goes only with the other")
+        raise InvalidArgumentError("initial_token, initial_expires_in: must be given together")
     if initial_token is not None and initial_expires_in is not None:
         options.initial_token = text(initial_token, "initial_token")
         options.initial_expires_in = real(initial_expires_in, "initial_expires_in")
@@ -240,10 +241,10 @@ def fill_in_common(
 
 
 def wait_limit(timeout: Real | None) -> float | None:
-    """The seconds for which somebody waits; None: for ever. Raises InvalidArgumentError."""
+    """The seconds to wait; None: no limit. Raises InvalidArgumentError."""
     limit = None if timeout is None else real(timeout, "timeout")
     if limit is not None and not limit >= 0:
-        raise InvalidArgumentError(f"timeout: must be 0 or more, but is {limit:g}")
+        raise InvalidArgumentError(f"timeout: must be 0 or more (got {limit:g})")
     return None if limit is not None and limit > threading.TIMEOUT_MAX else limit
 
 
@@ -252,5 +253,5 @@ def _milliseconds(seconds: Real | None, name: str) -> SupportsIndex:
         return _abi.NO_TIMEOUT
     number = real(seconds, name)
     if not 0 < number < 2**53:
-        raise InvalidArgumentError(f"{name}: must be above 0 and finite, but is {number:g}; None is no limit")
+        raise InvalidArgumentError(f"{name}: must be above 0 and finite (got {number:g}); None is no limit")
     return integer(max(round(number * 1000), 1), name, INT64)
