@@ -1,1 +1,1 @@
-"""Calls while they run and when they end: responses, attempts, events, and the functions that the library calls."""
+"""Calls, while they run and after they end: responses, attempts, events, and the functions that the library calls."""

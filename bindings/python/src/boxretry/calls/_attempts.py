@@ -13,7 +13,7 @@ from ..errors import check
 
 
 def attempts_of_call(pointer: int) -> list[Attempt]:
-    """Those of a boxretry_response."""
+    """The attempts of a boxretry_response."""
     attempts, struct = [], new(_abi.Attempt, _abi.boxretry_attempt_init)
     for index in range(_abi.boxretry_response_attempt_count(pointer)):
         check(_abi.boxretry_response_attempt(pointer, index, byref(struct)))
@@ -56,7 +56,7 @@ def _known(number: float) -> float | None:
 
 
 def reconnects_of_call(pointer: int) -> list[Reconnect]:
-    """Those of a boxretry_response, of all attempts, in order."""
+    """The reconnects of a boxretry_response, of all attempts, in order."""
     reconnects, struct = [], new(_abi.Reconnect, _abi.boxretry_reconnect_init)
     for index in range(_abi.boxretry_response_reconnect_count(pointer)):
         check(_abi.boxretry_response_reconnect(pointer, index, byref(struct)))
@@ -65,7 +65,7 @@ def reconnects_of_call(pointer: int) -> list[Reconnect]:
 
 
 def redirects_of_call(pointer: int) -> list[Redirect]:
-    """Those of a boxretry_response, of all attempts, in order."""
+    """The redirects of a boxretry_response, of all attempts, in order."""
     redirects, struct = [], new(_abi.Redirect, _abi.boxretry_redirect_init)
     for index in range(_abi.boxretry_response_redirect_count(pointer)):
         check(_abi.boxretry_response_redirect(pointer, index, byref(struct)))

@@ -1,8 +1,8 @@
-"""The functions that the library calls while bodies move, and before it sends.
+"""The functions that the library calls while bodies are transferred, and before it sends a request.
 
-They run on whatever thread drives the calls. The library gets no reference to anything: as context it has the token
-of the call, by which it is found here as long as anybody waits for it. When a call is forgotten, nothing is answered,
-which is a failure to the library. What is raised is kept for whoever waits.
+They run on the thread that drives the calls. The library gets no reference to any object: its context is the token of
+the call, by which the call is found here as long as a caller waits for it. If the call is not found, the callback gives
+no answer, which the library treats as a failure. An exception is kept for the caller that waits.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _restart(context: int, done_out: Any) -> None:
     if watched is None or watched.sink is None:
         return
     try:
-        watched.sink.restart()  # type: ignore[attr-defined]  # It is only told to the library if it has it.
+        watched.sink.restart()  # type: ignore[attr-defined]  # The library gets this callback only if it exists.
         done_out[0] = 1
     except BaseException as exception:
         watched.failed(exception)
@@ -77,7 +77,7 @@ def _begin(context: int, call: int, head: Any, done_out: Any) -> None:
     if watched is None or watched.sink is None:
         return
     try:
-        watched.sink.begin(head_from_struct(head.contents))  # type: ignore[attr-defined]  # As with `restart()`.
+        watched.sink.begin(head_from_struct(head.contents))  # type: ignore[attr-defined]  # As for `restart()`.
         done_out[0] = 1
     except BaseException as exception:
         watched.failed(exception)
@@ -135,7 +135,7 @@ before_attempt_of_client = _abi.BeforeAttemptCallback(_before_attempt_of_client)
 before_attempt_of_request = _abi.BeforeAttemptCallback(_before_attempt_of_request)
 complete_callback = _abi.CompleteCallback(_on_complete)
 
-# Never freed, as in `custom`: a daemon thread may be on its way to them when the interpreter ends.
+# Never freed, as in `custom`: a daemon thread may be about to call them when the interpreter exits.
 for _callback in (
     read_callback,
     rewind_callback,

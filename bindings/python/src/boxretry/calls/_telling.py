@@ -1,4 +1,4 @@
-"""Tells the telemetry of a call what happens to it."""
+"""Reports what happens to a call to its telemetry."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ..enums import EventKind
 from .log import log_failure
 from .watched import Watched
 
-#: Calls that are told to the end, also when nobody waits for them any more.
+#: Calls whose telemetry gets reports to the end, also if no caller waits for them any more.
 _under_way: set[Watched] = set()
 os.register_at_fork(after_in_child=_under_way.clear)
 
 
 def begin(telemetry: Any, watched: Watched) -> None:
-    """A call is about to start: its telemetry gets the chance to follow it."""
+    """Called before a call starts: its telemetry can begin to follow it."""
     try:
         watched.telemetry = telemetry.begin()
     except Exception:
@@ -23,7 +23,7 @@ def begin(telemetry: Any, watched: Watched) -> None:
 
 
 def tell_before_attempt(watched: Watched, request: Any) -> None:
-    """Tells the call's telemetry, if it has one, that a request is about to be sent."""
+    """Reports to the call's telemetry, if it has one, that a request is about to be sent."""
     if watched.telemetry is None:
         return
     _under_way.add(watched)
@@ -34,7 +34,7 @@ def tell_before_attempt(watched: Watched, request: Any) -> None:
 
 
 def tell_event(watched: Watched, event: Any) -> None:
-    """Tells the call's telemetry, if it has one, of an event."""
+    """Reports an event to the call's telemetry, if it has one."""
     if watched.telemetry is None:
         return
     try:

@@ -1,7 +1,7 @@
-"""The calls between token sources and Python: what the library asks of providers, and what it tells those who wait.
+"""The calls between token sources and Python: the library calls providers, and reports results to callers that wait.
 
-As with strategies (see `custom`), the library gets no reference to anything of Python's, only numbers: whoever they
-stand for is found here, if he has not been forgotten.
+As with strategies (see `custom`), the library gets no reference to a Python object, only a number. The object is looked
+up here by that number, unless it has been forgotten.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ _numbers = itertools.count(1)
 
 
 class Provider:
-    """A provider as its source keeps it."""
+    """A provider, as its source keeps it."""
 
     def __init__(self, function: Callable[[], Any]) -> None:
         if not callable(function):
             raise TypeError(f"provider: must be callable, not {type(function).__name__}")
         self._function = function
-        #: What the function has raised last; None after a success.
+        #: The last exception of the function; None after a success.
         self.exception: BaseException | None = None
         self.number = next(_numbers)
         _providers[self.number] = self
 
     def bind(self, loop: asyncio.AbstractEventLoop) -> None:
-        """A call that this event loop waits for may ask it. A function that blocks does not mind."""
+        """A call that this event loop waits for may need it. A function that blocks ignores this."""
 
     def answer(self, request: int) -> None:
-        """Calls the function, and answers the request with what comes of it."""
+        """Calls the function, and answers the request with its result."""
         try:
             provided = provided_token(self._function())
         except BaseException as exception:
@@ -56,7 +56,7 @@ class Provider:
     def succeed(self, request: int, provided: tuple[bytes, float]) -> None:
         self.exception = None
         token, expires_in = provided
-        # What the library refuses comes too late.
+        # An answer that the library refuses is too late.
         _abi.boxretry_token_request_succeed(request, token, len(token), expires_in)
 
     def fail(self, request: int, exception: BaseException) -> None:
@@ -66,34 +66,34 @@ class Provider:
             return
         if isinstance(exception, TokenProviderError):
             message, is_retryable = str(exception), exception.retryable
-        else:  # What it says may have secrets in it.
+        else:  # Its message may contain secrets.
             message, is_retryable = type(exception).__name__, False
         text = message.replace("\0", " ").encode("utf-8", "replace")
         _abi.boxretry_token_request_fail(request, text, bool(is_retryable))
 
 
 def provided_token(answer: Any) -> tuple[bytes, float]:
-    """A token and its life, as the library wants them. Whether they can be used is its to say (T6)."""
+    """A token and its lifetime, in the library's form. The library decides whether they are valid (T6)."""
     if not isinstance(answer, tuple) or len(answer) != 2:
-        raise TypeError("a token provider must return a token and its life in seconds")
+        raise TypeError("a token provider must return a token and its lifetime in seconds")
     token, expires_in = answer
     if isinstance(token, str):
         token = token.encode("utf-8", "surrogatepass")
     if not isinstance(token, bytes):
         raise TypeError("a token provider must return the token as str or bytes")
-    return token, real(expires_in, "the life that a token provider returned")
+    return token, real(expires_in, "the lifetime that a token provider returned")
 
 
 _providers: weakref.WeakValueDictionary[int, Provider] = weakref.WeakValueDictionary()
 
-#: Guards how many providers are being called.
+#: Protects the number of providers that are running.
 _changed = threading.Condition()
 _calls = 0
 
 
 def _provide(context: int, request: int) -> None:
     global _calls
-    # A callback that returns has failed, so that nothing that is raised in here can read as success.
+    # A callback that returns has failed, so an exception in here cannot be taken for success.
     provider = _providers.get(context)
     if provider is None:
         return
@@ -113,10 +113,10 @@ provider_callback = _abi.TokenProviderCallback(_provide)
 
 
 class TokenWait:
-    """Somebody who waits for a token."""
+    """A caller that waits for a token."""
 
     def __init__(self, source: Handle, switch: Handle | None, tell: Callable[[], object] = bool) -> None:
-        """Begins to wait. `tell` is called at the end, on whatever thread. Raises what the library refuses."""
+        """Begins to wait. `tell` is called at the end, on any thread. Raises an exception if the library refuses."""
         self._tell = tell
         self.done = threading.Event()
         self._status = 0
@@ -136,24 +136,24 @@ class TokenWait:
             raise
 
     def forget(self) -> None:
-        """Nobody waits any more."""
+        """The caller does not wait any more."""
         _waits.pop(self._number, None)
 
     @property
     def was_failed_by_provider(self) -> bool:
-        """What the provider has raised is why there is no token."""
+        """The provider's exception is the reason why there is no token."""
         return self._status == Error.CLIENT_TOKEN_PROVIDER_FAILED or (
             self._status == Error.CANCELLED and self._detail.startswith("the token provider")
         )
 
     def result(self) -> Handle:
-        """The token. Raises why there is none."""
+        """The token. Raises the error if there is none."""
         if self._token is None:
             raise exception_of(self._status, self._detail)
         return self._token
 
     def finish(self, status: int, token: int | None) -> None:
-        """How the wait has ended, on whatever thread this is found out."""
+        """Ends the wait, on the thread that learns of its end."""
         if token is not None:
             self._token = Handle(token, _abi.boxretry_token_free)
         else:
@@ -178,20 +178,20 @@ def _on_token(context: int, status: int, token: int | None) -> None:
 
 _token_callback = _abi.TokenCallback(_on_token)
 
-# Never freed: whatever thread is in them, they are there.
+# Never freed: threads may be inside them.
 for _callback in (provider_callback, _token_callback):
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(_callback))
 
 # --- The end ---
 
-#: How many seconds providers have to end when the interpreter does.
+#: Seconds that providers get to end when the interpreter exits.
 _TIME_AT_EXIT = 10
 
 open_sources: weakref.WeakSet[HandleOwner] = weakref.WeakSet()
 
 
 def _close_all() -> None:
-    """Ends all sources while Python can still be called back."""
+    """Ends all sources while Python callbacks can still run."""
     for source in list(open_sources):
         source.close()
     with _changed:
@@ -199,7 +199,7 @@ def _close_all() -> None:
 
 
 def _forget_parent() -> None:
-    """In a child of os.fork(): the threads that would end what is under way are not here."""
+    """In a child of os.fork(): the threads that would end the work in progress do not exist there."""
     global _changed, _calls
     _changed = threading.Condition()
     _calls = 0

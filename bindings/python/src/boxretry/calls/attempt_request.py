@@ -1,4 +1,4 @@
-"""What a `before_attempt` hook sees, and may change."""
+"""What a `before_attempt` hook sees and can change."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from ..errors import ClosedError, check
 
 
 class AttemptRequest:
-    """The request of an attempt, just before it is sent. What is changed holds for this one sending.
+    """The request of an attempt, just before it is sent. Changes apply to this one sending.
 
-    A redirect and a reconnect are sent within their attempt, and the hook is called for them too. To be used only
+    A redirect and a reconnect are sent within their attempt, and the hook is called for them too. Use this object only
     inside the hook: later, everything raises ClosedError.
     """
 
     def __init__(self, pointer: int, user_data: object) -> None:
         self._pointer: int | None = pointer
-        #: What the request was given.
+        #: The request's `user_data`.
         self.user_data = user_data
 
     @property
     def attempt_number(self) -> int:
-        """From 1."""
+        """Number of the attempt, from 1."""
         number: int = _abi.boxretry_sending_attempt_number(self._open())
         return number
 
     @property
     def method(self) -> str:
-        """The method, which a redirect may have changed."""
+        """The method. A redirect may have changed it."""
         return decoded(_abi.boxretry_sending_method(self._open()))
 
     @property
     def url(self) -> str:
-        """The URL, which a redirect may have changed."""
+        """The URL. A redirect may have changed it."""
         return decoded(_abi.boxretry_sending_url(self._open()))
 
     def header(self, name: Text) -> str | None:
-        """The value of the first header of that name, in any case."""
+        """The value of the first header of that name; case does not matter."""
         value: bytes | None = _abi.boxretry_sending_header(self._open(), text(name, "name"))
         return None if value is None else decoded(value)
 
     def set_header(self, name: Text, value: Text | None) -> None:
-        """Sets a header, in place of all that have its name. None: there is none.
+        """Sets a header, and replaces all headers of its name. None: removes it.
 
         Raises InvalidArgumentError, OutOfMemoryError.
         """

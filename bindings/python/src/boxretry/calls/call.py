@@ -1,4 +1,4 @@
-"""A request under way, and the switch that ends any number of them."""
+"""A call in progress, and the switch that cancels calls."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from ._token_calls import Provider
 from .response import Response, raise_from_callbacks, response_of_call
 from .watched import Watched
 
-#: How long the main thread waits at a stretch. Only it runs signal handlers, and not while it waits in the library: so
-#: this is how late Ctrl-C may come.
+#: The longest single wait of the main thread. Only the main thread runs signal handlers, but not while it waits in the
+#: library, so Ctrl-C may take effect this much later.
 SLICE_MS = 100
 
 
 class CancelSwitch(HandleOwner):
-    """Ends any number of calls at once, of any clients. Any number of threads may use a switch at once."""
+    """Cancels any number of calls at once, of any clients. Any number of threads may use a switch at once."""
 
     def __init__(self) -> None:
         """Raises OutOfMemoryError."""
         self._handle = new_handle(_abi.boxretry_cancel_new, free=_abi.boxretry_cancel_free)
 
     def trigger(self) -> None:
-        """Cancels every call that has this switch, now and later. May be called again, and anywhere."""
+        """Cancels every call that has this switch, now and later. You can call it again, and anywhere."""
         _abi.boxretry_cancel_trigger(self._open_handle().pointer)
 
 
 class Call:
-    """A request under way, made by `Client.submit()`. Any number of threads may use a call at once.
+    """A call in progress, made by `Client.submit()`. Any number of threads may use a call at once.
 
-    A call that nobody refers to any more is cancelled.
+    A call is canceled when nothing refers to it any more.
     """
 
     def __init__(self, handle: Handle, watched: Watched | None, method: Text, provider: Provider | None) -> None:
@@ -51,9 +51,9 @@ class Call:
         self._response: Response | None = None
 
     def wait(self, timeout: Real | None = None) -> None:
-        """Waits until the call has ended, however it did.
+        """Waits until the call has ended, with any result.
 
-        timeout: seconds, 0 or more; 0 only looks. None: for ever. Ctrl-C ends the wait, but not the call.
+        timeout: seconds, 0 or more; 0 only checks. None: no limit. Ctrl-C ends the wait, but not the call.
 
         Raises WaitTimeoutError; InvalidArgumentError, InCallbackError, ForkedError.
         """
@@ -61,22 +61,23 @@ class Call:
         wait_in_slices(lambda slice_ms: _abi.boxretry_call_wait(pointer, slice_ms), timeout)
 
     def cancel(self) -> None:
-        """Ends the call with CancelledError, unless it has ended already (K1). May be called again, and anywhere."""
-        with contextlib.suppress(ClosedError):  # In a `__del__`: then it is cancelled already.
+        """Cancels the call (CancelledError), unless it has ended already (K1). You can call it again, and anywhere."""
+        with contextlib.suppress(ClosedError):  # In a `__del__`: then it is canceled already.
             _abi.boxretry_call_cancel(self._handle.pointer)
 
     def resume(self) -> None:
-        """Goes on with a body whose source or sink has answered `PAUSE`.
+        """Resumes a body whose source or sink has returned `PAUSE`.
 
-        Does nothing to a call that is not paused; but one that is about to pause is then asked again at once. Anywhere.
+        Does nothing if the call is not paused; but a source or sink that is about to pause is then called again
+        immediately. Anywhere.
         """
         _abi.boxretry_call_resume(self._handle.pointer)
 
     def response(self, timeout: Real | None = None) -> Response:
-        """Waits as `wait()` does, and answers with the response. May be asked for again.
+        """Waits like `wait()`, and returns the response. You can call it again.
 
-        Raises what a call without a response ended with, see `Client.request()`; what a custom strategy, `on_event` or
-        `on_progress` raised, to whoever asks first; and what `wait()` raises.
+        Raises the error that a call without a response ended with, see `Client.request()`; an exception of a custom
+        strategy, `on_event` or `on_progress`, for the first caller; and what `wait()` raises.
         """
         self.wait(timeout)
         with self._taking:
@@ -87,20 +88,20 @@ class Call:
         raise_from_callbacks(self._watched, self._result, self._method)
         with self._taking:
             if self._response is None:
-                # An exception is made anew each time: one that was kept would refer to the frames it went through, and
-                # so to this call.
+                # A new exception is made each time: a kept one would refer to the frames that it passed through, and so
+                # to this call.
                 self._response = response_of_call(self._result, self._method, self._provider, is_first=is_first)
             return self._response
 
 
 def end_and_free(lent: object, call: int) -> None:
-    """Ends the use of a call. A body that is lent to the library has to be kept until the call has ended.
+    """Ends the use of a call. A body that the library has borrowed has to be kept until the call has ended.
 
-    Waits for nothing here, since this is what the garbage collector calls, in the middle of whatever.
+    This function does not wait: the garbage collector calls it, in the middle of any other code.
     """
     _abi.boxretry_call_cancel(call)
     if _abi.boxretry_call_wait(call, 0) in (Error.WAIT_TIMEOUT, Error.IN_CALLBACK):
-        # No threading.Thread: its locks may be those that this thread holds.
+        # Not threading.Thread: this thread may hold the locks that it needs.
         _thread.start_new_thread(_wait_and_free, (lent, call))
     else:
         _abi.boxretry_call_free(call)
@@ -112,9 +113,9 @@ def _wait_and_free(lent: object, call: int) -> None:
 
 
 def wait_in_slices(wait: Callable[[int], int], timeout: Real | None) -> None:
-    """Waits by a function of the library that takes milliseconds, so that signal handlers get their turn.
+    """Waits with a function of the library that takes milliseconds, in slices, so that signal handlers can run.
 
-    Raises what the function answers, WaitTimeoutError too.
+    Raises the exception for the function's result, WaitTimeoutError included.
     """
     slice_ms = SLICE_MS if threading.current_thread() is threading.main_thread() else _abi.NO_TIMEOUT
     limit = None if timeout is None else real(timeout, "timeout")
@@ -123,7 +124,7 @@ def wait_in_slices(wait: Callable[[int], int], timeout: Real | None) -> None:
             pass
         return check(status)
     if not limit >= 0:
-        raise InvalidArgumentError(f"timeout: must be 0 or more, but is {limit:g}")
+        raise InvalidArgumentError(f"timeout: must be 0 or more (got {limit:g})")
     due = time.monotonic() + limit
     while True:
         left_ms = max(math.ceil((due - time.monotonic()) * 1000), 0)

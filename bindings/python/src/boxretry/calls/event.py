@@ -1,4 +1,4 @@
-"""What happens to the calls of a client, for those who watch it at work."""
+"""The events of a client's calls."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ from .watched import Watched, find_watched
 
 @dataclass(frozen=True)
 class Event:
-    """One event. It never has a header or a body in it."""
+    """One event. It never contains a header or a body."""
 
     kind: EventKind
-    #: From 1; 0: the call ended before its first attempt.
+    #: Number of the attempt, from 1; 0: the call ended before its first attempt.
     attempt_number: int
-    #: From 1; 0 if there was none.
+    #: Number of the network exception, from 1; 0 if there was none.
     exception_number: int
-    #: Of the attempt, the redirect, or the answer that closes or opens a gate; 0: none yet, or a network exception.
+    #: Status of the attempt, the redirect, or the response that closes or opens a gate; 0: none, or an exception.
     status: int
-    #: Of a RECONNECT: what was wrong with the connection.
+    #: Of a RECONNECT: how the connection failed.
     cause: Cause
     #: How the call ended, for CALL_ENDED.
     error: Error
     action: Action
-    #: None: nothing has been decided.
+    #: None: no decision has been made.
     reason: Reason | None
-    #: Seconds, where there is a retry; for GATE_CLOSED, for how long attempts are held.
+    #: Seconds, if there is a retry; for GATE_CLOSED, how long attempts are held.
     delay: float
     delay_source: DelaySource
     #: Milliseconds since the call began.
     at_ms: float
     method: str
     url: str
-    #: What the request was given.
+    #: The request's `user_data`.
     user_data: object
     #: The same for all events of a call; log records have it too.
     call_id: int = 0
 
 
 class Listener:
-    """Who is told of a client's events, or hooked in before its attempts. The client's handle keeps it."""
+    """Receives a client's events, or is its hook before attempts. The client's handle keeps it."""
 
     def __init__(self, callback: Callable[[Any], object]) -> None:
         self.callback = callback
-        #: Stands for this object in the library. As with strategies, the library has no reference (see `custom`).
+        #: Identifies this object in the library. As with strategies, the library has no reference (see `custom`).
         self.token = next(_tokens)
         _listeners[self.token] = self
 
@@ -60,25 +60,25 @@ _listeners: weakref.WeakValueDictionary[int, Listener] = weakref.WeakValueDictio
 
 
 def find_listener(token: int) -> Listener | None:
-    """The listener that the token stands for, unless its client is forgotten."""
+    """The listener with this token, unless its client has been forgotten."""
     return _listeners.get(token)
 
 
 def _on_event(context: int, event: Any) -> None:
     listener, watched = find_listener(context), find_watched(event.contents.user_pointer)
     if watched is None:
-        return  # The call is forgotten.
+        return  # The call has been forgotten.
     told = _event_from_struct(event.contents, watched)
     tell_event(watched, told)
     if listener is None:
-        return  # The client is forgotten.
+        return  # The client has been forgotten.
     try:
         listener.callback(told)
     except BaseException as exception:
         watched.keep(exception)
 
 
-#: Never freed: whatever thread is in it, it is there.
+#: Never freed: threads may be inside it.
 on_event_callback = _abi.EventCallback(_on_event)
 
 

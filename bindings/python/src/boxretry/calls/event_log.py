@@ -1,4 +1,4 @@
-"""The log records of what happens to a call while it runs."""
+"""Logs what happens to a call while it runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .log import log_record, logger
 
 
 def with_log(on_event: Callable[[Event], object] | None) -> Callable[[Event], object] | None:
-    """A listener that logs before it calls the other one; the other one itself if nothing is to be logged."""
+    """A listener that logs and then calls the given one; if nothing is to be logged, the given one itself."""
     if not logger.isEnabledFor(logging.INFO):
         return on_event
 

@@ -1,4 +1,4 @@
-"""How far an attempt has come."""
+"""The progress of an attempt."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the attempt under way has come, in bytes of bodies."""
+    """The progress of the attempt that is running, in bytes of bodies."""
 
-    #: From 1.
+    #: Number of the attempt, from 1.
     attempt_number: int
     sent: int
     #: None: not known.
     send_total: int | None
-    #: Of the response; what a resumed download had before is among them.
+    #: Bytes received of the response; includes what a resumed download had before.
     received: int
     #: None: not known.
     receive_total: int | None
 
 
 def progress_from_struct(struct: Any) -> Progress:
-    """What a callback is told."""
+    """The argument of a progress callback."""
     return Progress(
         attempt_number=struct.attempt_number,
         sent=struct.sent,

@@ -1,4 +1,4 @@
-"""What a call has come to."""
+"""The result of a call."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from ._token_calls import Provider
 from .log import is_given_up, log_giving_up, logger, without_secrets
 from .watched import Watched, find_watched, new_token
 
-#: What `Response.error_detail()` knows.
+#: The names that `Response.error_detail()` accepts.
 _DETAILS = ("code", "message", "request_id", "help_url", "retry_after")
 
-#: As ctypes.string_at(), whose lengths are no longer than those of an int in old versions.
+#: Like ctypes.string_at(), which limits lengths to those of an int in old versions.
 _bytes_at = PYFUNCTYPE(py_object, c_void_p, c_ssize_t)(("PyBytes_FromStringAndSize", pythonapi))
 
 
 class ResponseHeaders(Mapping[str, str]):
-    """The header lines of a response. Names are looked up in any case.
+    """The header lines of a response. The case of names does not matter.
 
-    Of several lines with one name, `headers[name]` is the first. What is no UTF-8 is escaped as os.fsdecode() does it.
+    If several lines have one name, `headers[name]` is the first. Bytes that are not UTF-8 are escaped as
+    os.fsdecode() does it.
     """
 
     def __init__(self, pairs: list[tuple[str, str]]) -> None:
@@ -57,15 +58,15 @@ class ResponseHeaders(Mapping[str, str]):
 
 
 class Response:
-    """The response of a call, whatever its status. Its parts are fetched from the library when they are asked for.
+    """The response of a call, with any status. Its parts are fetched from the library when they are first used.
 
-    In a child of os.fork(), what was not asked for before raises ForkedError. Copies and pickles have all parts.
+    In a child of os.fork(), parts that were not used before raise ForkedError. Copies and pickles have all parts.
     """
 
     #: 100 to 999.
     status: int
 
-    # What is not known yet stands here, once for all responses.
+    # What is not known yet is here, once for all responses.
     _content: bytes | None = None
     _headers: ResponseHeaders | None = None
     _attempts: list[Attempt] | None = None
@@ -89,7 +90,7 @@ class Response:
     def ok(self) -> bool:
         """The status is that of a success or a redirect (B10).
 
-        Not so a redirect that was not followed, since the body of the request cannot be sent again (R3).
+        False for a redirect that was not followed because the body of the request cannot be sent again (R3).
         """
         if not 200 <= self.status < 400:
             return False
@@ -99,7 +100,7 @@ class Response:
     def content(self) -> bytes:
         """The body."""
         if self._content is None:
-            assert self._handle is not None  # A copy has all its parts, here and below.
+            assert self._handle is not None  # A copy has all its parts; the same below.
             length = c_size_t()
             pointer = _abi.boxretry_response_body(self._handle.pointer, length)
             if not length.value:
@@ -110,25 +111,25 @@ class Response:
 
     @property
     def text(self) -> str:
-        """The body as text, in the charset of its Content-Type, else in UTF-8. What is no text becomes U+FFFD."""
-        from email.message import Message  # Takes long to load, and who reads bytes does without.
+        """The body as text, in the charset of its Content-Type, otherwise in UTF-8. Invalid bytes become U+FFFD."""
+        from email.message import Message  # Slow to import, and not needed for bytes.
 
         message = Message()
         message["Content-Type"] = self.headers.get("Content-Type", "")
         try:
             return self.content.decode(message.get_content_charset() or "utf-8", "replace")
-        except LookupError:  # A charset that nobody knows.
+        except LookupError:  # An unknown charset.
             return self.content.decode("utf-8", "replace")
 
     def json(self) -> Any:
-        """The body, read as JSON. Raises ValueError if it is none."""
+        """The body, parsed as JSON. Raises ValueError if it is not valid JSON."""
         import json
 
         return json.loads(self.content)
 
     @property
     def content_is_cut_off(self) -> bool:
-        """There was more than `error_body_limit` (B15)."""
+        """The body is truncated: it exceeds `error_body_limit` (B15)."""
         if self._content_is_cut_off is None:
             self._content_is_cut_off = bool(_abi.boxretry_response_body_is_cut_off(self._pointer()))
         return self._content_is_cut_off
@@ -153,14 +154,14 @@ class Response:
 
     @property
     def url(self) -> str:
-        """The URL that was fetched: the last one, if there were redirects."""
+        """The URL of the response: the last one, if there were redirects."""
         if self._url is None:
             self._url = decoded(_abi.boxretry_response_url(self._pointer()))
         return self._url
 
     @property
     def sink_length(self) -> int:
-        """How many bytes of the body the file or the sink has taken. 0 without one."""
+        """Bytes of the body that the file or the sink has taken; 0 without one."""
         if self._sink_length is None:
             length: int = _abi.boxretry_response_sink_length(self._pointer())
             self._sink_length = length
@@ -189,9 +190,9 @@ class Response:
 
     @property
     def token_error(self) -> AnyError | None:
-        """Why there was no access token for a replay, so that the original 401 is the response (R4). None: otherwise.
+        """Why there was no access token for a replay, so that the original 401 is the response (R4); otherwise None.
 
-        What a token provider in Python raised is its cause.
+        If a token provider in Python raised an exception, it is the cause.
         """
         if self._handle is None:  # A copy.
             return None
@@ -203,7 +204,7 @@ class Response:
         return exception
 
     def error_detail(self, name: str) -> str | None:
-        """A detail of an error response (status 400 or above), from its JSON body or its headers; None: not given.
+        """A detail of an error response (status 400 or above), from its JSON body or its headers; None: it has none.
 
         name: "code", "message", "request_id", "help_url" or "retry_after" (the header as the server sent it).
         """
@@ -214,7 +215,7 @@ class Response:
         return self._details.get(name)
 
     def raise_for_status(self) -> Response:
-        """This response. Raises HTTPStatusError, which has it and its error details, unless it is `ok`."""
+        """Returns this response if it is `ok`; otherwise raises HTTPStatusError, which has it and its error details."""
         if self.ok:
             return self
         about = f"{self._method} {without_secrets(self.url)}"
@@ -224,7 +225,7 @@ class Response:
 
     def _pointer(self) -> int:
         assert self._handle is not None  # A copy has all its parts.
-        # A function that does not answer with an error answers with nothing where it may not look.
+        # A function that does not return an error returns an empty value when it is not allowed to read.
         if _abi.boxretry_response_error(self._handle.pointer) == Error.INVALID_ARGUMENT:
             raise ForkedError("Response: was made before os.fork(), in the parent process")
         return self._handle.pointer
@@ -276,12 +277,12 @@ def _response_of_parts(
 
 
 def raise_from_callbacks(watched: Watched | None, handle: Handle, method: Text) -> None:
-    """Raises what a callback of the call has raised, once, with the call's `attempts` and its last `response` (B9)."""
+    """Raises an exception of the call's callbacks, once, with the call's `attempts` and its last `response` (B9)."""
     exception = None if watched is None else watched.take_exception()
     if exception is None:
         return
     try:
-        with contextlib.suppress(AttributeError, TypeError):  # Not every exception takes attributes.
+        with contextlib.suppress(AttributeError, TypeError):  # Some exceptions do not accept attributes.
             exception.attempts = attempts_of_call(handle.pointer)  # type: ignore[attr-defined]
             has_response = bool(_abi.boxretry_response_status(handle.pointer))
             name = method if isinstance(method, str) else decoded(method)
@@ -292,10 +293,10 @@ def raise_from_callbacks(watched: Watched | None, handle: Handle, method: Text) 
 
 
 def response_of_call(handle: Handle, method: Text, provider: Provider | None, *, is_first: bool = True) -> Response:
-    """The response in a boxretry_response. Raises what the call has ended with, if that is no response.
+    """The response in a boxretry_response. Raises the error that the call ended with, if it has no response.
 
-    `provider`: of the call's access tokens. What it has raised is why there was none. `is_first`: nobody has asked
-    before.
+    `provider`: of the call's access tokens; its exception may be the reason why there was no token. `is_first`: this
+    is the first caller that asks.
     """
     name = method if isinstance(method, str) else decoded(method)
     error: int = _abi.boxretry_response_error(handle.cell)
@@ -327,22 +328,22 @@ def _log_end(handle: Handle, method: str, result: str) -> None:
 
 
 def _is_of_provider(handle: Handle) -> bool:
-    """What a token provider has raised is why the call has no token."""
+    """The exception of a token provider is the reason why the call has no token."""
     error: int = _abi.boxretry_response_token_error(handle.cell)
     return error in (Error.CLIENT_TOKEN_PROVIDER_FAILED, Error.CANCELLED)
 
 
 def _exception_of_call(handle: Handle, method: str, error: Error, detail: str) -> AnyError:
-    """`detail`: the library's, of the error; "" if it has none."""
+    """`detail`: the library's detail of the error; "" if there is none."""
     attempts = attempts_of_call(handle.pointer)
     url = without_secrets(decoded(_abi.boxretry_response_url(handle.pointer)))
     about = f"{method} {url}; after {_counted(len(attempts))}"
-    # Of anything but a network exception, libcurl knows only that its callback has stopped it.
+    # For other errors than network exceptions, libcurl only knows that its callback stopped the transfer.
     if issubclass(CLASSES.get(error, BoxRetryError), NetworkError) and attempts and attempts[-1].curl_text:
         about += f"; libcurl: {attempts[-1].curl_text}"
     text = error.text
     if _abi.boxretry_response_token_error(handle.pointer):
-        text = detail or text  # Which has the error in it.
+        text = detail or text  # The detail includes the error.
     elif detail:
         text += f": {detail}"
     exception = exception_of(error, f"{text} ({about})")

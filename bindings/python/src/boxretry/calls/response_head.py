@@ -1,4 +1,4 @@
-"""What is known of a response before its body."""
+"""The head of a response."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ResponseHead:
     status: int
     #: 10, 11, 20.
     http_version: int
-    #: The URL that was fetched: the last one, if there were redirects.
+    #: The URL of the response: the last one, if there were redirects.
     url: str
     headers: ResponseHeaders
     #: The reason phrase of the status line; "" if there is none, as in HTTP/2.
@@ -25,14 +25,14 @@ class ResponseHead:
 
 
 class HasHead:
-    """What the streams tell of a response from the beginning."""
+    """The properties of a stream's response that are known from the beginning."""
 
     def _head(self) -> ResponseHead:
         raise NotImplementedError
 
     @property
     def status(self) -> int:
-        """100 to 999. Does not wait, as all up to `http_version`."""
+        """100 to 999. This and the following, up to `http_version`, do not wait."""
         return self._head().status
 
     @property
@@ -42,7 +42,7 @@ class HasHead:
 
     @property
     def url(self) -> str:
-        """The URL that was fetched: the last one, if there were redirects."""
+        """The URL of the response: the last one, if there were redirects."""
         return self._head().url
 
     @property
@@ -57,7 +57,7 @@ class HasHead:
 
 
 def head_from_struct(struct: Any) -> ResponseHead:
-    """What a sink is told."""
+    """The argument of a sink's `begin()`."""
     lines = struct.headers[: struct.header_count] if struct.header_count else []
     return ResponseHead(
         status=struct.status,

@@ -1,4 +1,4 @@
-"""What a client tells of its calls to a tracer or a meter, such as `boxretry.integrations.opentelemetry`."""
+"""A client's reports about its calls to a tracer or a meter, such as `boxretry.integrations.opentelemetry`."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ if TYPE_CHECKING:
 
 
 class CallTelemetry(Protocol):
-    """What is told of one call, on whatever thread drives it, one thing at a time. What it raises is logged."""
+    """Receives the reports about one call, one at a time, on the thread that drives it. Exceptions are logged."""
 
     def before_attempt(self, request: AttemptRequest, /) -> object:
-        """A request is about to be sent: of an attempt, a redirect or a reconnect. Its headers may be changed."""
+        """A request is about to be sent: of an attempt, a redirect or a reconnect. It can change the headers."""
 
     def on_event(self, event: Event, /) -> object:
-        """Something has happened. CALL_ENDED comes last, whether or not anybody still waits for the call."""
+        """An event of the call. CALL_ENDED comes last, whether or not a caller still waits for the call."""
 
 
 class Telemetry(Protocol):
-    """What a client is given as `telemetry`."""
+    """The type of a client's `telemetry`."""
 
     def begin(self) -> CallTelemetry | None:
-        """A call is about to start, on the thread or in the task that starts it. None: it is not followed.
+        """A call is about to start, on the thread or in the task that starts it. None: do not follow it.
 
-        What it raises is logged, and the call is not followed.
+        An exception is logged, and the call is not followed.
 
-        There is nothing to be ended here: if the call cannot be started, nothing more is told.
+        Nothing has to be ended here: if the call cannot be started, there are no further reports.
         """

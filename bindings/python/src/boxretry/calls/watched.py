@@ -1,4 +1,4 @@
-"""Calls of a client that Python code has to do with while they run: a custom strategy, `on_event`, sources, sinks, …"""
+"""Calls of a client that run Python code while they run: a custom strategy, `on_event`, sources, sinks, …"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Watched:
-    """What such a call has to remember. Whoever waits for the call keeps it."""
+    """The state of such a call. The caller that waits for the call keeps it."""
 
     __slots__ = (
         "__weakref__",
@@ -32,9 +32,9 @@ class Watched:
 
     def __init__(self, request: Request) -> None:
         self.request = request
-        #: What a callback has raised; it is raised again where the call was made.
+        #: An exception of a callback, raised again where the call was made.
         self.exception: BaseException | None = None
-        #: What a source, a sink or a hook has raised: the cause of what the call ends with.
+        #: An exception of a source, a sink or a hook: the cause of the error that the call ends with.
         self.cause: BaseException | None = None
         self.source: Source | None = None
         self.sink: Sink | None = None
@@ -43,34 +43,34 @@ class Watched:
         self.on_complete: Callable[[], object] | None = None
         #: A `CallTelemetry`, or None.
         self.telemetry: Any = None
-        #: Stands for this call in the library. No id(): a callback may come when the call is long forgotten.
+        #: Identifies this call in the library. Not an id(): a callback may come long after the call was forgotten.
         self.token = new_token()
         _watched[self.token] = self
 
     def keep(self, exception: BaseException) -> None:
-        """A callback that cannot fail has raised: that is told when the call has ended."""
+        """A callback that cannot fail has raised an exception: it is reported when the call has ended."""
         if self.exception is None:
             self.exception = exception
 
     def failed(self, exception: BaseException) -> None:
-        """A callback has raised, and so ends the call. What is no Exception, as SystemExit, comes out as it is."""
+        """A callback has raised an exception, which ends the call. SystemExit and similar ones are raised unchanged."""
         if isinstance(exception, Exception):
             self.cause = exception
         else:
             self.keep(exception)
 
     def take_cause(self) -> BaseException | None:
-        """The exception that ended the call, once: it refers to frames that refer to this."""
+        """The exception that ended the call, once: it refers to frames that refer to this object."""
         cause, self.cause = self.cause, None
         return cause
 
     def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        """Runs a coroutine to its end, for a callback that is one."""
+        """Runs a coroutine to its end, for a callback that is a coroutine."""
         coroutine.close()
         raise TypeError("a strategy with coroutines needs a boxretry.aio.AsyncClient")
 
     def take_exception(self) -> BaseException | None:
-        """What a callback raised, once; then None."""
+        """The exception of a callback, once; then None."""
         exception, self.exception = self.exception, None
         return exception
 
@@ -80,10 +80,10 @@ _watched: weakref.WeakValueDictionary[int, Watched] = weakref.WeakValueDictionar
 
 
 def new_token() -> int:
-    """A number that no other call has."""
+    """A number that is different for each call."""
     return next(_tokens)
 
 
 def find_watched(token: int | None) -> Watched | None:
-    """The call that the token stands for, unless everybody has forgotten it."""
+    """The call with this token, unless it has been forgotten."""
     return None if token is None else _watched.get(token)
