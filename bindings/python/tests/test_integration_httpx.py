@@ -556,7 +556,7 @@ def test_a_client_works_in_a_child_of_fork(server: Server) -> None:
 
 @pytest.mark.parametrize("transport", [RetryTransport, AsyncRetryTransport])
 def test_a_setting_that_there_is_not_is_refused_at_once(transport: Any) -> None:
-    with pytest.raises(TypeError, match=r"Client\(\) has no argument 'retries': strategy="):
+    with pytest.raises(TypeError, match=r"Client\(\) has no argument 'retries': use strategy="):
         transport(retries=3)
 
 

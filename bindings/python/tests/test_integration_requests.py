@@ -600,7 +600,7 @@ def test_the_strategy_may_be_the_first_argument() -> None:
 
 def test_a_setting_that_there_is_not_is_refused_at_once() -> None:
     adapter: Any = RetryAdapter
-    with pytest.raises(TypeError, match=r"Client\(\) has no argument 'max_retries': strategy="):
+    with pytest.raises(TypeError, match=r"Client\(\) has no argument 'max_retries': use strategy="):
         adapter(max_retries=3)
 
 

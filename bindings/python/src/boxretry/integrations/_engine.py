@@ -1,4 +1,4 @@
-"""What all adapters share: their clients, and what of a host package's request is the library's to write."""
+"""Common parts of all adapters: their clients, and which parts of a host package's request the library writes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ..timeout import Timeout
 
 _AnyClient = TypeVar("_AnyClient", Client, AsyncClient)
 
-#: What every request of an adapter says to the engine. The host packages follow redirects and decode bodies themselves:
-#: whatever the engine does of that is switched off here.
+#: Arguments of every request of an adapter. The host packages follow redirects and decode bodies themselves, so the
+#: engine does not do it.
 REQUEST_ARGUMENTS: dict[str, Any] = {"follow_redirects": False, "compression": False, "default_headers": False}
 
-#: Settings of an adapter's clients that are not this package's usual ones: the host packages know no such limits.
+#: Settings of an adapter's clients that differ from this package's defaults: the host packages do not limit bodies.
 _SETTINGS: dict[str, Any] = {"body_limit": sys.maxsize, "error_body_limit": sys.maxsize}
 
 _CURLE_RECV_ERROR = 56
@@ -34,13 +34,13 @@ _RESERVED = frozenset({b"content-length", b"transfer-encoding", b"expect"})
 
 
 class Clients(Generic[_AnyClient]):
-    """The clients of an adapter: one for each combination of the settings in which its requests differ.
+    """The clients of an adapter: one for each combination of settings that its requests need.
 
-    They are made when they are first needed, and anew in a child of os.fork(), where those of the parent are of no use.
+    They are made when they are first needed, and again in a child of os.fork(), which cannot use those of its parent.
     """
 
     def __init__(self, make: Callable[..., _AnyClient], settings: dict[str, Any]) -> None:
-        """`make` is the class. `settings` are those that all of them have. Raises TypeError: there is no such."""
+        """`make` is the class. `settings` are those of all its clients. Raises TypeError for an unknown setting."""
         for name in settings:
             if name != "strategy" and name not in ClientSettings.__annotations__:
                 raise unknown_argument("Client()", name)
@@ -60,7 +60,7 @@ class Clients(Generic[_AnyClient]):
         self._begin()
 
     def get(self, **settings: Any) -> _AnyClient:
-        """The client with these settings, which win over those that all have."""
+        """The client with these settings, which take precedence over the common ones."""
         if self._process != os.getpid():
             self._begin_in_child()
         key = tuple(settings.items())
@@ -73,7 +73,7 @@ class Clients(Generic[_AnyClient]):
         return client
 
     def take_all(self) -> list[_AnyClient]:
-        """The clients, to be closed. If there are requests after that, there are new ones for them."""
+        """Removes and returns the clients, to close them. Later requests get new ones."""
         if self._process != os.getpid():
             return []
         with self._making:
@@ -82,14 +82,14 @@ class Clients(Generic[_AnyClient]):
 
 
 def with_strategy(strategy: Strategy | None, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of an adapter, with the one that it takes as its first argument."""
+    """The settings of an adapter, with the strategy, which is its first argument."""
     return dict(settings) if strategy is None else {"strategy": strategy, **settings}
 
 
 def sendable(headers: Iterable[tuple[str | bytes, str | bytes]]) -> list[tuple[bytes, bytes]]:
     """The header lines of a host's request, without those that the library writes itself.
 
-    Text becomes Latin-1, as in http.client. Raises UnicodeEncodeError where it does not fit.
+    Text is encoded as Latin-1, as in http.client. Raises UnicodeEncodeError if that is not possible.
     """
     lines = [(_latin_1(name), _latin_1(value)) for name, value in headers]
     return [line for line in lines if line[0].lower() not in _RESERVED]
@@ -100,7 +100,7 @@ def _latin_1(text: str | bytes) -> bytes:
 
 
 def length_said_by(headers: Mapping[str, Any]) -> int | None:
-    """The length of a request's body, as its header says."""
+    """The length of a request's body that its header states."""
     length = headers.get("Content-Length")
     return None if length is None else int(length)
 
@@ -111,47 +111,47 @@ def raw_lines(headers: ResponseHeaders) -> list[tuple[bytes, bytes]]:
 
 
 def as_sent(text: str) -> bytes:
-    """A text of a response's head, byte for byte."""
+    """A text of a response's head, as its bytes."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def latin_1_lines(headers: ResponseHeaders) -> list[tuple[str, str]]:
-    """The header lines of a response as http.client gives them: each byte is one character."""
+    """The header lines of a response in the form of http.client: each byte is one character."""
     return [(as_latin_1(name), as_latin_1(value)) for name, value in headers.pairs]
 
 
 def as_latin_1(text: str) -> str:
-    """A text of a response's head as http.client gives it."""
+    """A text of a response's head in the form of http.client."""
     return as_sent(text).decode("latin-1")
 
 
 def idle_timeout(seconds: float | None) -> Timeout:
-    """The host packages' timeout: how long nothing may move. They have none for a whole attempt."""
+    """The host packages' timeout: the longest time without any data. They do not limit a whole attempt."""
     return Timeout(None if seconds is None else max(1, round(seconds * 1000)), None)
 
 
 def is_of_proxy(error: AnyError) -> bool:
-    """Whether it is the proxy that could not be reached, given that there is one for this request."""
+    """Whether the proxy could not be reached, given that this request uses one."""
     return isinstance(error, (ConnectError, ResolveError))
 
 
 def connect_timed_out(error: AnyError) -> bool:
-    """Whether the last attempt passed its `connect_timeout`."""
+    """Whether the last attempt exceeded its `connect_timeout`."""
     return isinstance(error, ConnectError) and "timed out" in error.detail
 
 
 def was_connecting(error: AnyError) -> bool:
-    """Whether the last attempt ended before it had a connection, with TLS if that was to be."""
+    """Whether the last attempt ended before its connection was ready, including TLS if it is used."""
     return bool(error.attempts) and error.attempts[-1].connect_ms is None
 
 
 def was_reset(error: AnyError) -> bool:
-    """Whether reading from the last attempt's connection failed, rather than that the connection ended too early."""
+    """Whether reading from the last attempt's connection failed; False if the connection was closed too early."""
     return bool(error.attempts) and error.attempts[-1].curl_code == _CURLE_RECV_ERROR
 
 
 def was_sending(error: AnyError, length: int) -> bool:
-    """Whether the last attempt ended before this many bytes of the request's body were on their way."""
+    """Whether the last attempt ended before this number of bytes of the request's body were sent."""
     return bool(error.attempts) and error.attempts[-1].bytes_sent < length
 
 

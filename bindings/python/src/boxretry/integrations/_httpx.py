@@ -1,4 +1,4 @@
-"""What the transports for HTTPX and for httpx2 share: the two packages have the same interface."""
+"""Common parts of the transports for HTTPX and httpx2, which have the same interface."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ from ._sending import body_of_host, can_rewind, send, send_for_stream
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-#: What is raised in it is what the package raises.
+#: A context that turns exceptions into those of the package.
 _Translating = Callable[[], contextlib.AbstractContextManager[None]]
 
 
 class _Sending:
-    """What both kinds of transports do."""
+    """Common parts of both kinds of transports."""
 
-    #: The package that it is for.
+    #: The host package.
     _host: ClassVar[ModuleType]
     _settings: dict[str, Any]
 
     @classmethod
     def _default_trust(cls) -> dict[str, Any]:
-        """The settings that say what the package trusts by default."""
+        """The certificates that the package trusts by default, as settings."""
         raise NotImplementedError
 
     def _without_time(self, connect: float) -> Exception:
-        """What the package raises where there is no time to connect."""
+        """The package's exception if there is no time left to connect."""
         raise NotImplementedError
 
     def _take(self, strategy: Strategy | None, settings: Any) -> None:
@@ -60,18 +60,18 @@ class _Sending:
         return as_of_host(self._host, request, self._settings["proxy"] is not Proxy.NONE)
 
     def _url(self, request: Any) -> str:
-        """The URL, or that of the extension `target`. Its bytes are sent as they are."""
+        """The URL, or that of the extension `target`. Its bytes are sent unchanged."""
         target = request.extensions.get("target")
         if target is None:
             url: str = str(request.url)
             return url
         if not target.startswith(b"/"):
-            raise self._host.LocalProtocolError(f"The extension 'target' must begin with '/', but is {target!r}")
+            raise self._host.LocalProtocolError(f"The extension 'target' must begin with '/' (got {target!r})")
         origin = str(request.url.copy_with(raw_path=b"/")).rstrip("/")
         return f"{origin}{target.decode('latin-1')}"
 
     def _arguments(self, request: Any) -> dict[str, Any]:
-        """What `Client.request()` is given, but for the body."""
+        """The arguments for `Client.request()`, except the body."""
         wanted = request.extensions.get("timeout", {})
         connect, read = wanted.get("connect"), wanted.get("read")
         if connect is not None and connect <= 0:
@@ -91,13 +91,13 @@ class SyncSending(_Sending):
     def __init__(
         self, strategy: Strategy | None = None, *, streams: bool = True, **settings: Unpack[ClientSettings]
     ) -> None:
-        """As `boxretry.Client`: a strategy, a deadline, a proxy, … ."""
+        """The settings are those of `boxretry.Client`: a strategy, a deadline, a proxy, …"""
         self._streams = streams
         self._take(strategy, settings)
         self._clients = Clients(Client, self._settings)
 
     def handle_request(self, request: Any) -> Any:
-        """Sends a request, for a client. See the class."""
+        """Sends a request for a client. See the class."""
         arguments = {**self._arguments(request), **_body(self._host, request)}
         url = self._url(request)
         with self._as_of_host(request):
@@ -135,13 +135,13 @@ class AsyncSending(_Sending):
     def __init__(
         self, strategy: Strategy | None = None, *, streams: bool = True, **settings: Unpack[ClientSettings]
     ) -> None:
-        """As `boxretry.aio.AsyncClient`: a strategy, a deadline, a proxy, … ."""
+        """The settings are those of `boxretry.aio.AsyncClient`: a strategy, a deadline, a proxy, …"""
         self._streams = streams
         self._take(strategy, settings)
         self._clients = Clients(AsyncClient, self._settings)
 
     async def handle_async_request(self, request: Any) -> Any:
-        """Sends a request, for a client. See the class."""
+        """Sends a request for a client. See the class."""
         arguments = {**self._arguments(request), **_async_body(self._host, request)}
         url = self._url(request)
         with self._as_of_host(request):
@@ -193,17 +193,17 @@ def _async_body(host: ModuleType, request: Any) -> dict[str, Any]:
 
 
 def _content(host: ModuleType, request: Any) -> bytes | None:
-    """The content, if it is in memory; else None."""
+    """The content, if it is in memory; otherwise None."""
     try:
         content: bytes = request.content
         return content
     except host.RequestNotRead:
-        # A redirect hands the stream of the first request on, unread.
+        # After a redirect, HTTPX passes on the stream of the first request, which was not read.
         return b"".join(request.stream) if isinstance(request.stream, host.ByteStream) else None
 
 
 def _is_lasting(stream: Any) -> bool:
-    """Whether the content can be read again and again: a form without files that only go forward."""
+    """Whether the content can be read repeatedly: a form whose files can be rewound."""
     fields = getattr(stream, "fields", None)
     files = [] if fields is None else [field.file for field in fields if hasattr(field, "file")]
     return fields is not None and all(isinstance(file, (str, bytes)) or can_rewind(file) for file in files)
@@ -228,7 +228,7 @@ def _streamed(host: ModuleType, stream: Stream | AsyncStream, body: Any) -> Any:
 
 
 def _extensions(http_version: int, reason_phrase: str) -> dict[str, Any]:
-    if http_version == 20:  # HTTP/2 has no reason phrases.
+    if http_version == 20:  # HTTP/2 does not have reason phrases.
         return {"http_version": b"HTTP/2", "network_stream": NETWORK_STREAM}
     return {
         "http_version": b"HTTP/%d.%d" % divmod(http_version, 10),
@@ -238,10 +238,10 @@ def _extensions(http_version: int, reason_phrase: str) -> dict[str, Any]:
 
 
 class _NetworkStream:
-    """The extension `network_stream`. The connection is the engine's: nothing is known of it, and it cannot be used."""
+    """The extension `network_stream`. The connection belongs to the engine: it has no data here, and cannot be used."""
 
     def get_extra_info(self, info: str) -> Any:
-        """None, as for all that HTTPX's own transports do not know either."""
+        """None, as HTTPX's own transports return for what they do not know."""
         return None
 
 
@@ -251,7 +251,7 @@ NETWORK_STREAM = _NetworkStream()
 @functools.cache
 def _body_class(host: ModuleType) -> Any:
     class Body(host.SyncByteStream):  # type: ignore[misc,name-defined]
-        """The body of a response that is read while it comes."""
+        """The body of a response that is read while it arrives."""
 
         def __init__(self, stream: Stream, trace: Trace, translating: _Translating) -> None:
             self._stream, self._trace, self._translating = stream, trace, translating

@@ -1,4 +1,4 @@
-"""What the transports for HTTPX raise."""
+"""The exceptions that the transports for HTTPX raise."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ._engine import connect_timed_out, is_of_proxy, was_connecting, was_reset, 
 
 @contextlib.contextmanager
 def as_of_host(host: Any, request: Any, has_proxy: bool) -> Iterator[None]:
-    """What is raised in here is what the package raises. What reading a request's content has raised stays as it is."""
+    """Turns exceptions into those of the package. An exception from reading a request's content stays as it is."""
     try:
         yield
     except SourceError as error:

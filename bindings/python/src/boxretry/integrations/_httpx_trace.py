@@ -1,4 +1,4 @@
-"""The extension `trace` of HTTPX: what is reported of a request, under the names that HTTPX's own transports use."""
+"""The extension `trace` of HTTPX: reports about a request, with the names that HTTPX's own transports use."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 from ..calls.response import ResponseHeaders
 from ._engine import as_sent, raw_lines
 
-#: The name of an event, and what is known of it.
+#: The name of an event, and its data.
 Event = tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class TracedURL:
-    """The parts of a URL, as httpcore has them."""
+    """The parts of a URL, in the form of httpcore."""
 
     scheme: bytes
     host: bytes
@@ -26,7 +26,7 @@ class TracedURL:
 
 @dataclass(frozen=True)
 class TracedRequest:
-    """A request, as httpcore has it."""
+    """A request, in the form of httpcore."""
 
     method: bytes
     url: TracedURL
@@ -35,9 +35,9 @@ class TracedRequest:
 
 
 class Trace:
-    """Reports the last attempt of a request: its head once that of the response is here, then the body and the end.
+    """Reports the last attempt of a request: both heads, when the response's has arrived, then the body and the end.
 
-    Connections are not reported: the engine does not say which one it has used.
+    Connections are not reported, because the engine does not say which one it used.
     """
 
     def __init__(self, request: Any, http_version: int) -> None:
@@ -48,7 +48,7 @@ class Trace:
         self._version = b"HTTP/%d.%d" % divmod(http_version, 10)
 
     def of_head(self, status: int, reason_phrase: str, headers: ResponseHeaders) -> Iterator[Event]:
-        """What was sent, and the head of the response."""
+        """The request, and the head of the response."""
         if self._callback is None:
             return
         request = _traced(self._request)
@@ -61,12 +61,12 @@ class Trace:
         yield from self._both("receive_response_headers", request, head)
 
     def of_body(self) -> Iterator[Event]:
-        """The body is read."""
+        """Reading the body begins."""
         if self._callback is not None:
             yield f"{self._prefix}.receive_response_body.started", {"request": _traced(self._request)}
 
     def of_body_end(self, error: BaseException | None = None) -> Iterator[Event]:
-        """The body has come, or why it has not."""
+        """The body is complete, or failed with this error."""
         if self._callback is None:
             return
         if error is None:
@@ -81,7 +81,7 @@ class Trace:
             yield f"{self._prefix}.response_closed.complete", {"return_value": None}
 
     def tell(self, events: Iterable[Event]) -> None:
-        """Calls the function. Raises TypeError if it is asynchronous, and what it raises."""
+        """Calls the function. Raises TypeError if it is asynchronous, and any exception of the function."""
         for event in events:
             answer = self._callback(*event)
             if inspect.iscoroutine(answer):
@@ -92,7 +92,7 @@ class Trace:
                 )
 
     async def tell_async(self, events: Iterable[Event]) -> None:
-        """Awaits the function. Raises TypeError if it is not asynchronous, and what it raises."""
+        """Awaits the function. Raises TypeError if it is not asynchronous, and any exception of the function."""
         for event in events:
             answer = self._callback(*event)
             if not inspect.iscoroutine(answer):
@@ -103,7 +103,7 @@ class Trace:
             await answer
 
     def watch(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
-        """The pieces of the body."""
+        """Yields the pieces of the body."""
         self.tell(self.of_body())
         try:
             yield from pieces
@@ -113,7 +113,7 @@ class Trace:
         self.tell(self.of_body_end())
 
     async def watch_async(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """The pieces of the body."""
+        """Yields the pieces of the body."""
         await self.tell_async(self.of_body())
         try:
             async for piece in pieces:

@@ -1,4 +1,4 @@
-"""What OpenTelemetry's semantic conventions for HTTP clients say of names, methods and URLs."""
+"""The rules of OpenTelemetry's semantic conventions for HTTP clients: names, methods and URLs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Collection
 from typing import Any
 from urllib.parse import unquote_plus, urlsplit
 
-#: The version of the conventions that this follows.
+#: The version of the conventions that this module follows.
 SCHEMA_URL = "https://opentelemetry.io/schemas/1.38.0"
 
 #: Seconds.
 DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
-#: Names of query parameters whose values are not recorded: those of the conventions, and usual names of secrets.
+#: Query parameters whose values are not recorded: those of the conventions, and common names for secrets.
 SENSITIVE_QUERY_PARAMETERS = frozenset(
     {
         *("AWSAccessKeyId", "Signature", "sig", "X-Goog-Signature"),
@@ -35,7 +35,7 @@ def known_methods() -> frozenset[str]:
 
 
 def name_of_method(attributes: dict[str, Any]) -> str:
-    """The method as it stands in the name of a span."""
+    """The method in the form that the name of a span has."""
     method: str = attributes["http.request.method"]
     return "HTTP" if method == _OTHER else method
 

@@ -1,4 +1,4 @@
-"""How adapters that block send a request whose body may be read while it is sent, on the thread that waits."""
+"""Sends the requests of blocking adapters. The waiting thread may read the body while it is sent."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ __all__ = ["body_of_host", "can_rewind", "send", "send_for_stream"]
 
 
 def body_of_host(body: Any, length: int | None) -> dict[str, Any]:
-    """The arguments of `Client.request()` for a body of any of the kinds that host packages have.
+    """The arguments of `Client.request()` for a body of any type that host packages accept.
 
-    length: bytes, as the host package has found out; None: not known.
+    length: bytes, as the host package determined; None: not known.
     """
     if not body and length == 0:
-        return {"data": io.BytesIO(), "data_length": 0}  # With any method, the length is sent.
+        return {"data": io.BytesIO(), "data_length": 0}  # The length is sent with any method.
     if body is None or isinstance(body, (str, bytes)):
         return {"data": body}
     if hasattr(body, "read"):
-        # The library reads these by itself, and need not wait for anybody.
+        # The library reads these itself, without waiting for a thread.
         if type(body) is io.BytesIO or descriptor_of(body) is not None:
             return {"data": body, "data_length": length}
         return {"data": fed_file(body, length)}
@@ -35,7 +35,7 @@ def body_of_host(body: Any, length: int | None) -> dict[str, Any]:
 
 
 def send(client: Client, method: str, url: str, arguments: dict[str, Any]) -> Response:
-    """Sends a request, and waits for the whole response. Raises what the body's iterator raises, as it is."""
+    """Sends a request, and waits for the whole response. An exception of the body's iterator is raised unchanged."""
     source = arguments.get("data")
     if not isinstance(source, FedSource):
         return client.request(method, url, **arguments)
@@ -51,5 +51,5 @@ def send(client: Client, method: str, url: str, arguments: dict[str, Any]) -> Re
 def send_for_stream(
     client: Client, method: str, url: str, arguments: dict[str, Any], *, stream_errors: bool = True
 ) -> Stream:
-    """Sends a request, and waits for the head of the response. Raises as `send()` does."""
+    """Sends a request, and waits for the head of the response. Raises the same as `send()`."""
     return client.stream(method, url, stream_errors=stream_errors, **arguments).__enter__()

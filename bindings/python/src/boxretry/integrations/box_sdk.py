@@ -1,4 +1,4 @@
-"""A network client for the Box SDK (`boxsdk` 10): the real SDK, its auth classes included, on this engine.
+"""A network client for the Box SDK (`boxsdk` 10): the SDK with its own auth classes, on this engine.
 
 session = NetworkSession(network_client=RetryNetworkClient())
 client = BoxClient(auth=auth, network_session=session)
@@ -39,40 +39,40 @@ from ._sending import body_of_host, send, send_for_stream
 
 _MOST_REDIRECTS = 30
 
-#: What an attempt has brought: whole, or to be read.
+#: The response of an attempt: complete, or to be read.
 _Came = Union[Response, Stream]
 
 
 class RetryNetworkClient(BoxNetworkClient):
-    """Sends the requests of a `NetworkSession`, and retries them as its `retry_strategy` says.
+    """Sends the requests of a `NetworkSession`, and retries them as its `retry_strategy` decides.
 
-    The SDK's own `BoxRetryStrategy` is decided by this package's `RetryStrategy` with the same options, which is the
-    same rules and beyond them knows all forms of Retry-After; any other strategy of the SDK is asked itself. A 401
-    refreshes the token of the auth class, and each attempt asks that for its header anew.
+    If that is the SDK's own `BoxRetryStrategy`, this package's `RetryStrategy` decides with the same options: its rules
+    are the same, and it also understands all forms of Retry-After. Any other strategy of the SDK is called itself. A
+    401 refreshes the token of the auth class, and each attempt asks the auth class for its header again.
 
-    Of `timeout_config`, the read timeout is the longest time in which nothing moves, connecting included, of each
-    attempt, and the connection timeout bounds connecting. What it does not say keeps its default (60 s; none).
-    `proxy_url` is the proxy, and there is none without it.
+    `timeout_config`: the read timeout is the longest time without any data in each attempt, including the time to
+    connect; the connection timeout limits the time to connect. A value that is not given keeps its default (60 s;
+    none). `proxy_url` is the proxy; without it no proxy is used.
 
-    Uploads are read while they are sent, by the thread that waits. Downloads come as they are read: should one break
-    off when its status is known, reading it raises BoxSDKError.
+    The waiting thread reads uploads while they are sent. Downloads arrive while they are read: if one breaks off after
+    its status is known, reading it raises BoxSDKError.
 
-    Raises what the SDK raises: BoxAPIError for a response, BoxSDKError without one. Its `error` is a BoxRetryError, or
-    a CancelledError if the call was canceled, as by `close()`.
+    Raises the SDK's exceptions: BoxAPIError for a response, BoxSDKError without one. Its `error` is a BoxRetryError, or
+    a CancelledError if the call was canceled, for example by `close()`.
     """
 
     def __init__(self, **settings: Any) -> None:
-        """The settings are those of `boxretry.Client`, without `strategy` and `proxy`, which the session says."""
+        """The settings are those of `boxretry.Client` except `strategy` and `proxy`, which the session sets."""
         super().__init__()
         unsupported = {"strategy", "proxy"} & settings.keys()
         if unsupported:
-            raise TypeError(f"{', '.join(sorted(unsupported))}: is said by the NetworkSession")
-        # Each attempt is a call of its own, since each has headers of its own.
+            raise TypeError(f"{', '.join(sorted(unsupported))}: the NetworkSession sets this")
+        # Each attempt is a separate call, because its headers differ.
         once = RetryStrategy(max_attempts=1, max_retries_on_exception=0)
         self._clients = Clients(Client, {"strategy": once, **settings})
 
     def fetch(self, options: FetchOptions) -> FetchResponse:
-        """Sends a request, for the SDK. See the class."""
+        """Sends a request for the SDK. See the class."""
         session = options.network_session or NetworkSession()
         stream_position = self._get_options_stream_position(options)
         part_positions = self._get_multipart_stream_positions(options)
@@ -95,20 +95,20 @@ class RetryNetworkClient(BoxNetworkClient):
         raise _api_error(request, response.response if isinstance(response, Stream) else response, session)
 
     def close(self) -> None:
-        """Closes all connections. The network client can be used again, and then makes new ones."""
+        """Closes all connections. If the network client is used again, it makes new ones."""
         for client in self._clients.take_all():
             client.close()
 
     def _attempt(
         self, request: APIRequest, session: NetworkSession, options: FetchOptions
     ) -> tuple[_Came | None, NetworkError | None]:
-        """The response; or why there is none, if that is a network exception."""
+        """The response; or the error if there is none, if that is a network exception."""
         client = self._clients.get(proxy=session.proxy_url or Proxy.NONE)
         timeouts = _timeouts(session.timeout_config)
         is_binary = options.response_format == ResponseFormat.BINARY
         send_it = partial(send_for_stream, stream_errors=False) if is_binary else send
         try:
-            # The engine's own redirects belong here, in the place of these.
+            # If the engine followed redirects for this adapter, it would do so here.
             for _ in range(_MOST_REDIRECTS + 1):
                 arguments = {
                     "params": {name: value for name, value in request.params.items() if value is not None},
@@ -125,11 +125,11 @@ class RetryNetworkClient(BoxNetworkClient):
             raise BoxSDKError(message=f"Exceeded {_MOST_REDIRECTS} redirects")
         except NetworkError as error:
             return None, error
-        except (BoxRetryError, CancelledError, OSError) as error:  # Or what reading the body has raised.
+        except (BoxRetryError, CancelledError, OSError) as error:  # OSError: from reading the body.
             raise BoxSDKError(message=str(error), error=error) from error
 
     def _redirected(self, request: APIRequest, response: _Came) -> APIRequest | None:
-        """The request to which a response leads, as the SDK's own client (by requests) follows it."""
+        """The request that follows a redirect, as the SDK's own client (through requests) makes it."""
         location = response.headers.get("Location")
         if response.status not in (301, 302, 303, 307, 308) or location is None:
             return None
@@ -147,12 +147,12 @@ class RetryNetworkClient(BoxNetworkClient):
             data = None
             headers.pop("Content-Type", None)
         elif not isinstance(data, (str, bytes, type(None))):
-            raise BoxSDKError(message="A redirect asks for the request's stream once more")
+            raise BoxSDKError(message="A redirect needs the request's stream again, which cannot be read twice")
         return dataclasses.replace(request, method=method, url=url, headers=headers, params={}, data=data)
 
 
 def _timeouts(config: Any) -> dict[str, Any]:
-    """The arguments of a request for a TimeoutConfig. What it does not say keeps its default."""
+    """The arguments of a request for a TimeoutConfig. A value that is not given keeps its default."""
     read, connection = config.read_timeout_ms, config.connection_timeout_ms
     return {
         "timeout": None if read is None else idle_timeout(read / 1000),
@@ -161,7 +161,7 @@ def _timeouts(config: Any) -> dict[str, Any]:
 
 
 class _BoxRules:
-    """Decides about the attempts of one request as Box's strategy does."""
+    """Decides about the attempts of one request by the rules of Box's strategy."""
 
     def __init__(self, options: FetchOptions, strategy: retries.BoxRetryStrategy) -> None:
         self._options = options
@@ -174,7 +174,7 @@ class _BoxRules:
         self._loop = RetryLoop(decides, auth_available=options.auth is not None)
 
     def wait_before_retry(self, response: _Came | None, error: NetworkError | None) -> float | None:
-        """The seconds to wait; None: no retry."""
+        """The seconds to wait; None: do not retry."""
         if response is None:
             assert error is not None
             decision = self._loop.next(Outcome(cause=error.attempts[-1].cause))
@@ -187,9 +187,9 @@ class _BoxRules:
 
 
 class _OtherRules:
-    """Asks another strategy of the SDK.
+    """Calls another strategy of the SDK.
 
-    There is no `RetryLoop`, since the strategy may send requests (to refresh a token), which is refused in callbacks.
+    This does not use `RetryLoop`, because the strategy may send requests (to refresh a token), which callbacks cannot.
     """
 
     def __init__(self, options: FetchOptions, strategy: retries.RetryStrategy) -> None:
@@ -197,7 +197,7 @@ class _OtherRules:
         self._attempts = self._exceptions = 0
 
     def wait_before_retry(self, response: _Came | None, error: NetworkError | None) -> float | None:
-        """The seconds to wait; None: no retry."""
+        """The seconds to wait; None: do not retry."""
         self._attempts += 1
         if response is None:
             self._exceptions += 1
@@ -216,10 +216,10 @@ def _rules(options: FetchOptions, strategy: retries.RetryStrategy) -> _BoxRules 
 
 
 def _body(data: Any) -> dict[str, Any]:
-    """A body of any of the kinds that the SDK has: text, or a stream."""
+    """A body of any type that the SDK accepts: text, or a stream."""
     if data is None or isinstance(data, (str, bytes)):
         return {"data": data}
-    # Where it finds no length, requests sends chunks.
+    # If requests does not find a length, it sends chunks.
     return body_of_host(data, super_len(data) or None)  # type: ignore[no-untyped-call]
 
 
@@ -245,7 +245,7 @@ def _headers(response: _Came) -> Any:
 
 
 def _json_body(response: Response) -> Any:
-    """The body as the SDK reads it: what is no JSON is an empty object."""
+    """The body, as the SDK reads it: an empty object if it is not valid JSON."""
     try:
         return json_to_serialized_data(response.text) if response.content else {}
     except ValueError:

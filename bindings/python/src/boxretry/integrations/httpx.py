@@ -1,12 +1,12 @@
 """Transports for HTTPX: its clients, on this engine.
 
-Retries multiply if an API client on top of HTTPX retries by itself. Turn its own retries off first, such as with
+If an API client on top of HTTPX has its own retries, retries multiply. Turn its retries off first, for example with
 `OpenAI(max_retries=0)`; the project's docs/api-clients.md has the line for other clients.
 
     client = httpx.Client(transport=RetryTransport())
     client = httpx.AsyncClient(transport=AsyncRetryTransport())
 
-Redirects, cookies, auth and hooks are those of HTTPX; each request that they lead to has retries of its own.
+HTTPX itself handles redirects, cookies, auth and hooks; each request that they lead to is retried separately.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ def _trust() -> dict[str, Any]:
 class RetryTransport(SyncSending, httpx.BaseTransport):
     """Sends the requests of an `httpx.Client`, with retries.
 
-    Of HTTPX's timeouts "connect" bounds connecting (name look-up, TCP, TLS and a proxy's CONNECT together) of each
-    attempt, and "read" is the longest time in which nothing moves, connecting and sending included, of each attempt. A
-    client without it (`timeout=None`) waits as long as the transport's own `timeout` says, by default without limit.
-    There is no wait for a free connection that could time out. As with HTTPX's own transports, the proxy is said here
-    (`proxy`), and not by the environment; and the certificates that are trusted (`ca_file`, `ca_path`, `tls_verify`)
-    are those of certifi, or of SSL_CERT_FILE or SSL_CERT_DIR.
+    HTTPX's timeout "connect" limits the time to connect (resolving the name, TCP, TLS and a proxy's CONNECT together)
+    in each attempt. "read" is the longest time without any data in each attempt, including connecting and sending. A
+    client without it (`timeout=None`) has the limits of the transport's own `timeout`, by default none. There is no
+    timeout for a free connection. As with HTTPX's own transports, set the proxy here (`proxy`); the environment's is
+    not used. The trusted certificates (`ca_file`, `ca_path`, `tls_verify`) are by default those of certifi, or of
+    SSL_CERT_FILE or SSL_CERT_DIR.
 
-    The body of a 2xx response comes as it is read, also where HTTPX reads it at once: transports are not told. If it
-    breaks off, that is raised, since the status has been told; with `streams=False` each response is read to its end
-    before it is given, and one that breaks off is retried as any other exception. A request's content is read while it
-    is sent, in the thread or the event loop that waits; it is sent again if it is in memory, or a form of what is in
-    memory or can be rewound.
+    The body of a 2xx response arrives while it is read, also if HTTPX reads it immediately: transports do not know
+    that. If it breaks off, that raises, because the status has been reported already. With `streams=False` each
+    response is read to its end before it is returned, and one that breaks off is retried like any other exception.
+    The waiting thread or event loop reads a request's content while it is sent; it is sent again if it is in memory,
+    or if it is a form whose parts are in memory or can be rewound.
 
     The extensions `timeout` and `target` are supported. `trace` reports the last attempt, but no connections. The
-    response's `network_stream` knows nothing of the connection. `sni_hostname` is not supported.
+    response's `network_stream` has no data about the connection. `sni_hostname` is not supported.
 
-    When retries are exhausted, the last response is returned, whatever its status. What ends without one raises:
+    When retries are exhausted, the last response is returned, with any status. A call without a response raises
     ConnectError (TLS included), ConnectTimeout, ReadTimeout, TimeoutException (a deadline), ReadError (also if the
-    call was canceled, as by closing the transport), WriteTimeout, WriteError, RemoteProtocolError (the body breaks off,
-    too), ProxyError, UnsupportedProtocol, LocalProtocolError, else TransportError. The BoxRetryError or CancelledError
-    with all attempts is its `__cause__`.
+    call was canceled, for example by closing the transport), WriteTimeout, WriteError, RemoteProtocolError (also if the
+    body breaks off), ProxyError, UnsupportedProtocol, LocalProtocolError, otherwise TransportError. The BoxRetryError
+    or CancelledError with all attempts is its `__cause__`.
 
-    A transport is usable in a child of os.fork().
+    A transport can be used in a child of os.fork().
     """
 
     _host: ClassVar[ModuleType] = httpx
@@ -65,7 +65,7 @@ class RetryTransport(SyncSending, httpx.BaseTransport):
 
 
 class AsyncRetryTransport(AsyncSending, httpx.AsyncBaseTransport):
-    """As `RetryTransport`, for an `httpx.AsyncClient` under asyncio."""
+    """Like `RetryTransport`, for an `httpx.AsyncClient` under asyncio."""
 
     _host: ClassVar[ModuleType] = httpx
 

@@ -1,12 +1,12 @@
-"""Transports for httpx2, which newer API clients use in place of HTTPX: its clients, on this engine.
+"""Transports for httpx2, which newer API clients use instead of HTTPX: its clients, on this engine.
 
-Retries multiply if an API client on top of httpx2 retries by itself. Turn its own retries off first, such as with
+If an API client on top of httpx2 has its own retries, retries multiply. Turn its retries off first, for example with
 `OpenAI(max_retries=0)`; the project's docs/api-clients.md has the line for other clients.
 
     client = httpx2.Client(transport=RetryTransport())
     client = httpx2.AsyncClient(transport=AsyncRetryTransport())
 
-Redirects, cookies, auth and hooks are those of httpx2; each request that they lead to has retries of its own.
+httpx2 itself handles redirects, cookies, auth and hooks; each request that they lead to is retried separately.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def _trust() -> dict[str, Any]:
 
 
 class RetryTransport(SyncSending, httpx2.BaseTransport):  # type: ignore[misc]
-    """As `boxretry.integrations.httpx.RetryTransport`, but raises the exceptions of httpx2.
+    """Like `boxretry.integrations.httpx.RetryTransport`, but raises the exceptions of httpx2.
 
-    The certificates that are trusted are the system's, or those of SSL_CERT_FILE or SSL_CERT_DIR.
+    By default the trusted certificates are the system's, or those of SSL_CERT_FILE or SSL_CERT_DIR.
     """
 
     _host: ClassVar[ModuleType] = httpx2
@@ -42,7 +42,7 @@ class RetryTransport(SyncSending, httpx2.BaseTransport):  # type: ignore[misc]
 
 
 class AsyncRetryTransport(AsyncSending, httpx2.AsyncBaseTransport):  # type: ignore[misc]
-    """As `RetryTransport`, for an `httpx2.AsyncClient` under asyncio."""
+    """Like `RetryTransport`, for an `httpx2.AsyncClient` under asyncio."""
 
     _host: ClassVar[ModuleType] = httpx2
 

@@ -1,4 +1,4 @@
-"""Traces and metrics by OpenTelemetry: a span for each call, below it one for each request, and durations.
+"""Traces and metrics with OpenTelemetry: a span for each call, below it one for each request, and durations.
 
     client = Client(telemetry=OpenTelemetry())
     session.mount("https://", RetryAdapter(telemetry=OpenTelemetry()))
@@ -32,22 +32,22 @@ from ._semantic_conventions import (
 
 __all__ = ["SENSITIVE_QUERY_PARAMETERS", "OpenTelemetry"]
 
-#: Contexts of exporters have one of these: the API's own key has a suffix that differs from process to process.
+#: The context of an exporter has one of these keys: the API's own key has a suffix that differs between processes.
 _SUPPRESSED = ("suppress_instrumentation", getattr(context, "_SUPPRESS_INSTRUMENTATION_KEY", ""))
 
 
 class OpenTelemetry:
-    """What a client or an adapter is given as `telemetry`. Any number of them may share one.
+    """The `telemetry` of a client or an adapter. Any number of them may share one.
 
-    Each request that is sent, be it of an attempt, a redirect or a reconnect, has a span of the kind CLIENT by the
-    HTTP semantic conventions, with its own context in its headers, and is in the histogram
-    `http.client.request.duration`. From the second on it has `http.request.resend_count`. `error.type` is a status of
-    400 or above, or the cause of a network exception, such as "connect" or "timeout_idle".
+    Each request that is sent, whether of an attempt, a redirect or a reconnect, has a span of the kind CLIENT that
+    follows the HTTP semantic conventions, sends its own context in the headers, and is counted in the histogram
+    `http.client.request.duration`. From the second request on, spans have `http.request.resend_count`. `error.type` is
+    a status of 400 or above, or the cause of a network exception, such as "connect" or "timeout_idle".
 
-    Above these is a span for the call of the kind INTERNAL, "boxretry GET", from the start of the call to its end. It
-    has the last status or, as `error.type`, the error's name; `boxretry.attempts`; and an event "boxretry.retry" with
-    `boxretry.reason` and `boxretry.delay` (seconds) for each retry. Retries are counted in `boxretry.client.retries`.
-    Its parent is the span in which the call was started. A call that was canceled is not an error.
+    Above them is a span of the kind INTERNAL for the call, "boxretry GET", from its start to its end. It has the last
+    status or, as `error.type`, the error's name; `boxretry.attempts`; and for each retry an event "boxretry.retry" with
+    `boxretry.reason` and `boxretry.delay` (seconds). `boxretry.client.retries` counts retries. Its parent is the span
+    in which the call was started. A canceled call is not an error.
 
     URLs are recorded without user, password and the values of `sensitive_query_parameters`. Headers and bodies are
     never recorded. The environment variable OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS replaces the list of known methods.
@@ -63,9 +63,9 @@ class OpenTelemetry:
         propagator: TextMapPropagator | None = None,
         sensitive_query_parameters: Collection[str] = SENSITIVE_QUERY_PARAMETERS,
     ) -> None:
-        """What is None is the program's, as it is set when a call starts.
+        """None: the program's own, as set when a call starts.
 
-        sensitive_query_parameters: names, in this very case, in place of the usual ones.
+        sensitive_query_parameters: names to use instead of the default ones; case matters.
         """
         from .. import __version__
 
@@ -86,7 +86,7 @@ class OpenTelemetry:
         )
 
     def begin(self) -> _Call | None:
-        """For the client."""
+        """Called by the client."""
         started_in = context.get_current()
         return None if any(map(started_in.get, _SUPPRESSED)) else _Call(self, started_in)
 
@@ -98,9 +98,9 @@ class OpenTelemetry:
             self._propagator.inject(request, span_context, _setter)
 
     def __reduce__(self) -> Any:
-        """For adapters, which can be pickled. Providers and propagators cannot."""
+        """For pickling adapters. Providers and propagators cannot be pickled."""
         if self._providers != (None, None) or self._propagator is not None:
-            raise TypeError("OpenTelemetry objects with providers or a propagator can be neither copied nor pickled")
+            raise TypeError("OpenTelemetry objects with providers or a propagator cannot be copied or pickled")
         return _make, (self.sensitive,)
 
 
@@ -117,12 +117,12 @@ _setter = _HeaderSetter()
 
 
 class _Call:
-    """A call: its span, and that of the request that is under way."""
+    """A call: its span, and the span of the request in progress."""
 
     def __init__(self, owner: OpenTelemetry, started_in: Context) -> None:
         self._owner = owner
         self._started_in = started_in
-        # Both clocks, so that a step of the wall clock does not make a span run backward.
+        # Both clocks, so that a change of the wall clock does not make a span run backward.
         self._wall, self._monotonic = time.time_ns(), time.perf_counter_ns()
         self._started_at = self._wall
         self._span: Span | None = None
@@ -130,7 +130,7 @@ class _Call:
         self._sent = 0
 
     def before_attempt(self, request: AttemptRequest) -> None:
-        """Begins the span of a request, and gives its context to the server."""
+        """Begins the span of a request, and sends its context to the server."""
         owner, now = self._owner, self._now()
         attributes = attributes_of_request(request.method, request.url, owner.methods, owner.sensitive)
         call_span = self._call_span(request.method, attributes)
@@ -144,13 +144,13 @@ class _Call:
         owner.inject(trace.set_span_in_context(span, self._started_in), request)
 
     def on_event(self, event: Event) -> None:
-        """Ends the spans, and counts."""
+        """Ends the spans, and counts retries."""
         if event.kind in (EventKind.ATTEMPT_ENDED, EventKind.REDIRECTED, EventKind.RECONNECT):
             self._end_sending(event.status, _error_type(event.status, event.cause))
         elif event.kind is EventKind.RETRY_SCHEDULED:
             self._retry(event)
         elif event.kind is EventKind.CALL_ENDED:
-            # What was cut off has no end of its own.
+            # A request that was interrupted has no end event.
             self._end_sending(0, None if event.error is Error.CANCELLED else _name(event.error))
             self._end_call(event)
 
@@ -199,7 +199,7 @@ class _Call:
 
 
 class _Sending:
-    """A request that is under way."""
+    """A request in progress."""
 
     def __init__(self, span: Span, attributes: dict[str, Any], started_at: int) -> None:
         self.span = span

@@ -1,13 +1,13 @@
 """A transport adapter for requests: its sessions, on this engine.
 
-Retries multiply if an API client on top of the session retries by itself. Turn its own retries off first, such as with
-`stripe.max_network_retries = 0`; the project's docs/api-clients.md has the line for other clients.
+If an API client on top of the session has its own retries, retries multiply. Turn its retries off first, for example
+with `stripe.max_network_retries = 0`; the project's docs/api-clients.md has the line for other clients.
 
     session = requests.Session()
     session.mount("https://", RetryAdapter())
     session.mount("http://", RetryAdapter())
 
-Redirects, cookies, auth and hooks are those of requests; each request that they lead to has retries of its own.
+requests itself handles redirects, cookies, auth and hooks; each request that they lead to is retried separately.
 """
 
 from __future__ import annotations
@@ -94,30 +94,31 @@ class RetryAdapter(BaseAdapter):
     """Sends the requests of a session, with retries.
 
     `timeout`, `verify`, `cert` and `proxies` are those of the session and its requests. A timeout is the longest time
-    in which nothing moves, connecting included, of each attempt. Of a (connect, read) pair, or a `urllib3.Timeout`, the
-    first bounds connecting (name look-up, TCP, TLS and a proxy's CONNECT together) of each attempt, the second is that
-    time. A request without one waits as long as the adapter's own `timeout` says, by default without limit.
+    without any data in each attempt, including the time to connect. In a (connect, read) pair, or a `urllib3.Timeout`,
+    the first limits the time to connect (resolving the name, TCP, TLS and a proxy's CONNECT together) in each attempt,
+    the second is the longest time without any data. A request without a timeout has the limits of the adapter's own
+    `timeout`, by default none.
 
-    With `stream=True` the body of a 2xx response comes as it is read; should it break off, that is raised, since the
-    status has been told. Without, a response that breaks off is retried as any other exception. A body that is a file
-    or can be iterated over is read while it is sent, in the thread that waits, and is sent again if it is a file that
-    can be rewound, or no iterator.
+    With `stream=True` the body of a 2xx response arrives while it is read. If it breaks off, that raises, because the
+    status has been reported already. Without it, a response that breaks off is retried like any other exception. If the
+    request's body is a file or can be iterated over, the waiting thread reads it while it is sent. It is sent again if
+    it is a file that can be rewound, or not an iterator.
 
-    When retries are exhausted, the last response is returned, whatever its status. What ends without one raises:
+    When retries are exhausted, the last response is returned, with any status. A call without a response raises
     SSLError, ProxyError, InvalidProxyURL, ConnectTimeout (the TLS handshake included), ReadTimeout, Timeout (a
     deadline), ChunkedEncodingError (the body breaks off), ConnectionError (also if the call was canceled), InvalidURL,
-    InvalidHeader, else RequestException. The BoxRetryError or CancelledError with all attempts is its `__cause__`; of
-    what is raised while a stream is read, it is further down among the causes.
+    InvalidHeader, otherwise RequestException. The BoxRetryError or CancelledError with all attempts is its `__cause__`;
+    for an exception from reading a stream, it is further down among the causes.
 
-    An adapter can be pickled if its settings can, and is usable in a child of os.fork().
+    An adapter can be pickled if its settings can, and can be used in a child of os.fork().
     """
 
     def __init__(self, strategy: Strategy | None = None, **settings: Unpack[ClientSettings]) -> None:
-        """As `boxretry.Client`, but for what the session says: `proxy`, and what is trusted."""
+        """The settings are those of `boxretry.Client`, except `proxy` and the certificates, which the session sets."""
         super().__init__()
         unsupported = {"proxy", "ca_file", "ca_path", "tls_verify"} & settings.keys()
         if unsupported:
-            raise TypeError(f"{', '.join(sorted(unsupported))}: is said by the session (proxies, verify)")
+            raise TypeError(f"{', '.join(sorted(unsupported))}: the session sets this (proxies, verify)")
         self._settings = with_strategy(strategy, settings)
         self._clients = Clients(Client, self._settings)
 
@@ -130,7 +131,7 @@ class RetryAdapter(BaseAdapter):
         cert: Any = None,
         proxies: Any = None,
     ) -> requests.Response:
-        """Sends a request, for a session. See the class."""
+        """Sends a request for a session. See the class."""
         assert request.method is not None
         assert request.url is not None
         url = _sent_url(request)
@@ -154,19 +155,19 @@ class RetryAdapter(BaseAdapter):
             response = send(client, request.method, url, arguments)
         except (BoxRetryError, CancelledError) as error:
             raise _exception(error, request, proxy) from error
-        except OSError as error:  # Of the body, when it was read.
+        except OSError as error:  # From reading the body.
             raise requests.ConnectionError(error, request=request) from error
         return self._response(request, response, response.headers, _Whole(response.content))
 
     def close(self) -> None:
-        """Closes idle connections. A response that is still being read, and requests of other threads, keep theirs.
+        """Closes idle connections. Responses that are still read, and requests of other threads, keep theirs.
 
-        The adapter can be used again, and then makes new connections.
+        If the adapter is used again, it makes new connections.
         """
         self._clients.take_all()  # A client ends with the last call that uses it.
 
     def __reduce__(self) -> Any:
-        """Without its connections."""
+        """Pickles the adapter without its connections."""
         return _make, (type(self), self._settings)
 
     def _timeouts(self, timeout: _Timeout) -> dict[str, Any]:
@@ -197,7 +198,7 @@ class RetryAdapter(BaseAdapter):
                 original_response=_Original(lines, body),  # type: ignore[arg-type]
                 request_method=request.method,
             )
-        except UnusableHeader as error:  # A Content-Length, where there is no body.
+        except UnusableHeader as error:  # A Content-Length on a response that has no body.
             body.close()
             raise requests.exceptions.InvalidHeader(error, request=request) from error
         response.reason = reason
@@ -213,7 +214,7 @@ def _make(adapter: type[RetryAdapter], settings: dict[str, Any]) -> RetryAdapter
 
 
 class _Original:
-    """What requests takes cookies from, in place of an http.client.HTTPResponse."""
+    """The object that requests reads cookies from, instead of an http.client.HTTPResponse."""
 
     def __init__(self, pairs: list[tuple[str, str]], body: Any) -> None:
         self._body = body
@@ -223,24 +224,24 @@ class _Original:
                 self.msg[name] = value
 
     def isclosed(self) -> bool:
-        """It was read to its end."""
+        """The body was read to its end."""
         return bool(self._body.closed)
 
     def close(self) -> None:
-        """Nobody reads it on."""
+        """The body is not read further."""
         self._body.close()
 
 
 class _RawResponse(HTTPResponse):
-    """urllib3's, but `stream()` gives pieces as they arrive, whatever the framing."""
+    """urllib3's class, but `stream()` yields pieces as they arrive, with any framing."""
 
     def stream(self, amt: int | None = 65536, decode_content: bool | None = None) -> Generator[bytes]:
-        """Pieces of at most `amt` bytes; None: of any size."""
+        """Yields pieces of at most `amt` bytes; None: of any size."""
         if hasattr(HTTPResponse, "read1"):
             while data := self.read1(amt, decode_content):
                 yield data
             return
-        # An older urllib3. The end of a compressed body may leave a piece empty.
+        # An older urllib3. The end of a compressed body may give an empty piece.
         body: Any = self._fp
         while not is_fp_closed(body):
             with self._error_catcher():
@@ -254,7 +255,7 @@ class _Whole(io.BytesIO):
     """The body of a response that has been received, as a file."""
 
     def available(self) -> int:
-        """How many bytes can be read at once."""
+        """Number of bytes that can be read immediately."""
         return self.getbuffer().nbytes - self.tell()
 
 
@@ -273,14 +274,14 @@ class _Streamed(io.RawIOBase):
         return True
 
     def available(self) -> int:
-        """How many bytes can be read at once. Waits for some; 0 is the end."""
+        """Number of bytes that can be read immediately. Waits for at least one; 0 is the end."""
         if not self._rest:
             try:
                 self._rest = next(self._pieces, b"")
                 if self._left is not None:
                     self._left -= len(self._rest)
                     if self._left == 0:
-                        next(self._pieces, b"")  # The end, which is near: the connection can be used again.
+                        next(self._pieces, b"")  # Read to the end, which is near, so that the connection can be reused.
             except IdleTimeoutError as error:
                 raise TimeoutError(str(error)) from error
             except (BoxRetryError, CancelledError) as error:
@@ -288,13 +289,13 @@ class _Streamed(io.RawIOBase):
         return len(self._rest)
 
     def read1(self, size: int = -1) -> bytes:
-        """What is there, at most that many bytes. Waits for some."""
+        """Returns available data, at most `size` bytes. Waits for at least one."""
         size = self.available() if size < 0 else min(self.available(), size)
         piece, self._rest = self._rest[:size], self._rest[size:]
         return piece
 
     def read(self, size: int | None = -1) -> bytes:
-        """That many bytes, fewer only at the end; without a size, all of them."""
+        """Returns `size` bytes, fewer only at the end; without a size, all of them."""
         pieces, left = [], sys.maxsize if size is None or size < 0 else size
         while left and (piece := self.read1(left)):
             pieces.append(piece)
@@ -313,7 +314,7 @@ class _Streamed(io.RawIOBase):
 
 
 def _host_timeout(timeout: _Timeout) -> HostTimeout:
-    """A timeout as requests takes it. Raises ValueError for what requests refuses."""
+    """A timeout in the forms that requests accepts. Raises ValueError for those that requests refuses."""
     if isinstance(timeout, HostTimeout):
         return timeout
     if isinstance(timeout, tuple):
@@ -327,7 +328,7 @@ def _host_timeout(timeout: _Timeout) -> HostTimeout:
 
 
 def _shorter(*timeouts: Any) -> float | None:
-    """The shortest of them; None: no limit. urllib3 has an object that means "not given"."""
+    """The shortest of these; None: no limit. urllib3 has an object that means "not given"."""
     return min((timeout for timeout in timeouts if isinstance(timeout, (int, float))), default=None)
 
 
@@ -385,7 +386,7 @@ def _sent_url(request: requests.PreparedRequest) -> str:
 
 
 def _headers(request: requests.PreparedRequest) -> list[tuple[bytes, bytes]]:
-    """The header lines, with those that urllib3 adds where the caller has removed the defaults of requests."""
+    """The header lines, with those that urllib3 adds if the caller has removed the defaults of requests."""
     headers = request.headers
     lines = [(name, value) for name, value in headers.items() if value not in _LEFT_OUT]
     if "Accept-Encoding" not in headers:
@@ -398,13 +399,13 @@ def _headers(request: requests.PreparedRequest) -> list[tuple[bytes, bytes]]:
 def _body(request: requests.PreparedRequest) -> dict[str, Any]:
     body = request.body
     if isinstance(body, str) and _URLLIB3_VERSION.startswith("1."):
-        body = body.encode("latin-1")  # As http.client does; newer ones send UTF-8.
+        body = body.encode("latin-1")  # As http.client does; newer urllib3 sends UTF-8.
     return body_of_host(body, length_said_by(request.headers))
 
 
 def _exception(error: AnyError, request: requests.PreparedRequest, proxy: str | None) -> requests.RequestException:
     kind = _exception_class(error, proxy)
-    if kind is requests.ReadTimeout:  # Programs look for urllib3's words.
+    if kind is requests.ReadTimeout:  # Programs look for urllib3's text.
         return kind(TimeoutError(f"Read timed out. ({error})"), request=request)
     return kind(error, request=request)
 
