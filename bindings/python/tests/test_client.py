@@ -197,7 +197,7 @@ def test_params_stand_behind_the_question_mark(
         ({"compression": "gzip"}, "compression"),
         ({"http_version": "2"}, "http_version.*HTTPVersion.HTTP_2"),
         ({"retry_safety": "safe"}, "retry_safety.*RetrySafety.SAFE"),
-        ({"resume": True}, "resume: is only for to_file"),
+        ({"resume": True}, "resume: can only be given with to_file"),
         ({"max_redirects": "2"}, "max_redirects"),
         ({"timeout": 5}, r"timeout: .*Timeout\(5000\).*deadline"),
         ({"strategy": 5}, "strategy"),
@@ -213,10 +213,10 @@ def test_params_stand_behind_the_question_mark(
         ({"wrong": 1}, r"Client\.request\(\) has no argument 'wrong': see help\(boxretry\.Client\.request\)"),
         ({"header": {}}, "'header': did you mean headers"),
         ({"auth": ("a", "b")}, "'auth': .*token_source.*Authorization"),
-        ({"verify": False}, "'verify': ca_file"),
+        ({"verify": False}, "'verify': use ca_file"),
         ({"cookies": {}}, "'cookies': .*Cookie"),
-        ({"allow_redirects": False}, "'allow_redirects': follow_redirects"),
-        ({"stream": True}, r"'stream': Client\.stream\(\)"),
+        ({"allow_redirects": False}, "'allow_redirects': use follow_redirects"),
+        ({"stream": True}, r"'stream': use Client\.stream\(\)"),
         ({"ca_file": "x"}, r"'ca_file': it is an argument of Client\(\)"),
         ({"url": None}, "url"),
         ({"method": 5}, "method"),
@@ -235,7 +235,7 @@ def test_arguments_of_the_wrong_type(client: Client, arguments: dict[str, Any], 
         ({"strategy": 5}, "strategy"),
         ({"timeout": 60}, "timeout"),
         ({"preset": "january"}, "preset: must be one of Preset.BOX, Preset.JANUARY, not str"),
-        ({"verify": False}, r"Client\(\) has no argument 'verify': ca_file"),
+        ({"verify": False}, r"Client\(\) has no argument 'verify': use ca_file"),
         ({"strateg": None}, "'strateg'"),
         ({"user_agents": "x"}, "'user_agents': did you mean user_agent"),
         ({"data": ""}, r"'data': it is an argument of Client\.request\(\)"),
@@ -520,9 +520,9 @@ def test_two_threads_close_a_client(server: Server) -> None:
 
 
 def test_a_client_cannot_be_copied(client: Client) -> None:
-    with pytest.raises(TypeError, match="neither copied nor pickled"):
+    with pytest.raises(TypeError, match="cannot be copied or pickled"):
         copy.copy(client)
-    with pytest.raises(TypeError, match="neither copied nor pickled"):
+    with pytest.raises(TypeError, match="cannot be copied or pickled"):
         pickle.dumps(client)
 
 

@@ -58,7 +58,7 @@ def test_the_system_comes_last(package_folder: PackageFolder, monkeypatch: pytes
         library.load()
 
     assert str(raised.value).splitlines()[-1] == (
-        "  the system's library: libc.so.6: is not libboxretry: it has no boxretry_version_number()"
+        "  the system's library: libc.so.6: is not libboxretry: it does not have boxretry_version_number()"
     )
 
 

@@ -170,4 +170,4 @@ def test_a_client_is_not_sent_to_a_child(tmp_path: Path) -> None:
         except TypeError as error:
             print(error)
     """
-    assert run(tmp_path, program) == "Client objects can be neither copied nor pickled\n"
+    assert run(tmp_path, program) == "Client objects cannot be copied or pickled\n"

@@ -1,1 +1,1 @@
-"""The bodies of requests and responses: where they come from, and where they go."""
+"""The bodies of requests and responses: where they come from, and their destinations."""

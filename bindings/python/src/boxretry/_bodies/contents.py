@@ -1,4 +1,4 @@
-"""From `data`, `json` and `files` of a request to its body, and the Content-Type that goes with it."""
+"""Converts `data`, `json` and `files` of a request to its body and Content-Type."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ NO_BODY = Body()
 def content_of(
     data: Any, json: Any, files: Any, length: SupportsIndex | None, headers: Headers | None
 ) -> tuple[Body, Headers | None]:
-    """The body, and the headers with its type, if they have none. See `Client.request()`."""
+    """The body, and the headers with its type unless they have one. See `Client.request()`."""
     if json is not None:
         if data is not None or files is not None:
-            raise TypeError("data, json, files: json goes with none of the others")
+            raise TypeError("data, json, files: json cannot be given with the others")
         data, headers = _json_bytes(json), _with_type(headers, "application/json")
     elif data is not None and files is None and is_form(data):
         headers = _with_type(headers, "application/x-www-form-urlencoded") if data else headers
@@ -32,7 +32,7 @@ def content_of(
 
 
 def _json_bytes(value: Any) -> bytes:
-    import json  # Most programs have it anyway, but the others start sooner without.
+    import json  # Most programs have imported it anyway; the others start faster without it.
 
     return json.dumps(value).encode()
 

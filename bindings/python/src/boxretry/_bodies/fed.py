@@ -1,4 +1,4 @@
-"""Bodies of requests that the thread that waits for the call reads: what may block, or is only to be used there."""
+"""Request bodies that the thread that waits for the call reads: they may block, or only that thread may use them."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from ..enums import PAUSE, Pause
 from ..errors import SourceError
 from .sources import GivenSource, as_bytes
 
-#: How much of a file is read at a time.
+#: How many bytes of a file are read at a time.
 _CHUNK = 65536
 
 
 class FedSource(GivenSource):
-    """A body of pieces, which are taken from an iterator when the library has use for them, by `feed()`.
+    """A body of pieces. `feed()` takes them from an iterator when the library needs them.
 
-    Meanwhile the transfer pauses. So however long the iterator takes, no other call waits for it.
+    Until then the transfer pauses, so other calls do not wait, however long the iterator takes.
     """
 
     def __init__(self, make: Callable[[], Iterator[Any]], *, length: int | None, can_rewind: bool) -> None:
-        """`make`: makes the iterator, for each attempt if `can_rewind`."""
+        """`make` makes the iterator, for each attempt if `can_rewind`."""
         self.length = length
         self.can_rewind = can_rewind
-        #: Tells of every change; whoever else the call has to do with may use it too.
+        #: Signals every change; other users of the call may use it too.
         self.changed = threading.Condition()
         self._make = make
         self._iterator: Iterator[Any] | None = None
         self._rest = memoryview(b"")
         self._is_wanted = False
-        #: Nothing more is wanted, unless it is sent again.
+        #: No more data is needed, unless the body is sent again.
         self.has_ended = length == 0
         self._round = self._given = 0
 
-    # On the thread that drives the call.
+    # These run on the thread that drives the call.
 
     def read(self, capacity: int) -> bytes | Pause:
         with self.changed:
             if self._rest:
                 piece, self._rest = self._rest[:capacity], self._rest[capacity:]
                 self._given += len(piece)
-                if self._given == self.length:  # The library does not ask for what is behind it.
+                if self._given == self.length:  # The library does not read beyond the length.
                     self.has_ended = True
                     self.changed.notify_all()
                 return bytes(piece)
@@ -60,12 +60,12 @@ class FedSource(GivenSource):
             self._is_wanted, self.has_ended = False, self.length == 0
             self._given = 0
 
-    # On the thread that waits.
+    # These run on the thread that waits.
 
     def feed(self, call: Call, is_done: Callable[[], bool]) -> None:
-        """Waits until it is done, and gives what is wanted meanwhile.
+        """Waits until `is_done()`, and supplies data when it is needed.
 
-        Raises what the iterator raises: the call is then cancelled.
+        Raises an exception of the iterator; the call is canceled then.
         """
         try:
             self._feed(call, is_done)
@@ -86,7 +86,7 @@ class FedSource(GivenSource):
                 iterator = self._make()
             piece = _next(iterator)
             with self.changed:
-                if round != self._round:  # It is sent again, from its beginning.
+                if round != self._round:  # It is sent again from the beginning.
                     continue
                 self._iterator, self.has_ended = iterator, piece is None
                 self._rest = memoryview(piece or b"")
@@ -94,22 +94,22 @@ class FedSource(GivenSource):
 
 
 def _next(iterator: Iterator[Any]) -> bytes | None:
-    """The next piece that is not empty; None: that was all."""
+    """The next piece that is not empty; None: the end."""
     for piece in iterator:
-        if encoded := as_bytes(piece, "what data gives"):
+        if encoded := as_bytes(piece, "each piece of data"):
             return encoded
     return None
 
 
 def can_rewind(file: Any) -> bool:
-    """Whether `seek()` can go back to where the file is now."""
+    """Whether `seek()` can return to the file's current position."""
     if hasattr(file, "seekable"):
         return bool(file.seekable())
-    return hasattr(file, "seek") and hasattr(file, "tell")  # As mmap before Python 3.13.
+    return hasattr(file, "seek") and hasattr(file, "tell")  # For mmap before Python 3.13.
 
 
 def fed_file(file: Any, length: int | None) -> FedSource:
-    """Of what has `read()`: from where it is now."""
+    """The source for an object with `read()`, from its current position."""
     start = file.tell() if can_rewind(file) else None
     size: int | None = None
 
@@ -127,5 +127,5 @@ def fed_file(file: Any, length: int | None) -> FedSource:
 
 
 def fed_iterable(iterable: Any, length: int | None) -> FedSource:
-    """Of what can be iterated over; again, unless it is an iterator."""
+    """The source for an object that can be iterated over; repeatedly, unless it is an iterator."""
     return FedSource(lambda: iter(iterable), length=length, can_rewind=not isinstance(iterable, Iterator))

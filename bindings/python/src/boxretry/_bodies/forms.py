@@ -1,4 +1,4 @@
-"""Names and values, as in the forms and queries of web pages; and forms with files."""
+"""Names and values, in the format of HTML forms and queries; and forms with files."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from ..enums import SourceKind
 from ..outcome import HeaderArray
 from .sources import SourceBody, as_bytes
 
-#: Names with a value, or with several ones, each; or pairs of a name and such. None is no value.
+#: Names, each with a value or several; or pairs of a name and such values. None does not count as a value.
 Fields = Union[Mapping[str, Any], Iterable[tuple[str, Any]]]
 
 
 def is_form(data: object) -> bool:
-    """Whether `data` is a form by itself: a mapping, or a list of pairs. Other lists have pieces of a body."""
+    """Whether `data` itself is a form: a mapping, or a list of pairs. Other lists contain pieces of a body."""
     if isinstance(data, (list, tuple)):
         return bool(data) and all(isinstance(item, tuple) and len(item) == 2 for item in data)
     return isinstance(data, Mapping)
 
 
 def urlencoded(fields: Fields, argument: str) -> str:
-    """The fields as they stand behind a question mark, or in a form without files."""
-    from urllib.parse import urlencode  # Takes long to load, and most requests do without.
+    """The fields in the form of a URL's query, or of a form without files."""
+    from urllib.parse import urlencode  # Slow to import, and most requests do not need it.
 
     return urlencode(field_pairs(fields, argument), errors="surrogateescape")
 
 
 def with_params(url: Text, params: Fields) -> str:
-    """The URL, with these fields behind its question mark."""
+    """The URL, with these fields in its query."""
     address = url if isinstance(url, str) else url.decode("utf-8", "surrogateescape")
     address, hash_sign, fragment = address.partition("#")
     query = urlencoded(params, "params")
@@ -109,7 +109,7 @@ def _file(name: Text, value: Any) -> _Part:
     if not isinstance(value, tuple):
         value = (None, value)
     if not 2 <= len(value) <= 4:
-        raise TypeError(f"files: a tuple has a name, content, and perhaps type and headers, not {len(value)} items")
+        raise TypeError(f"files: must have a name, content, and optionally type and headers (got {len(value)} items)")
     parts: tuple[Any, ...] = (*value, None, None)
     file_name, content, content_type, headers = parts[:4]
     told: dict[str, Any] = {"content_type": content_type, "headers": () if headers is None else headers}

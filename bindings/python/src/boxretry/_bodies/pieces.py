@@ -1,4 +1,4 @@
-"""What stands between the thread that drives a call and whoever reads its response while it comes."""
+"""The buffer between the thread that drives a call and the reader of its response, while it arrives."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from ..calls.response_head import ResponseHead
 from ..enums import PAUSE, Pause
 from ..errors import ClosedError
 
-#: How many bytes wait for their reader before the transfer is paused, and from how few on it goes on.
+#: The transfer pauses when more bytes than HIGH are buffered, and continues when fewer than LOW are left.
 HIGH, LOW = 1024 * 1024, 256 * 1024
 
 
 class Pieces:
-    """The sink of a stream: a buffer. Whoever waits is told of each change by `tell`."""
+    """The sink of a stream: a buffer. It calls `tell` for each change, to wake the reader."""
 
     def __init__(self, tell: Callable[[], object], takes_errors: bool) -> None:
         """`tell` is called on the thread that drives the call, and must not wait.
 
-        takes_errors: the bodies of other responses than a 2xx come here, too.
+        takes_errors: it also gets the bodies of responses other than 2xx.
         """
         self._tell = tell
         self.takes_errors = takes_errors
@@ -30,10 +30,10 @@ class Pieces:
         self._is_closed = False
         #: The transfer waits for the reader.
         self.is_paused = False
-        #: What is known of the response whose body comes.
+        #: The head of the response whose body arrives.
         self.head: ResponseHead | None = None
 
-    # What the library calls.
+    # These are called by the library.
 
     def begin(self, head: ResponseHead) -> None:
         self.head = head
@@ -48,7 +48,7 @@ class Pieces:
         self._tell()
         return PAUSE if is_full else None
 
-    # What the reader calls.
+    # These are called by the reader.
 
     @property
     def is_closed(self) -> bool:
@@ -56,11 +56,11 @@ class Pieces:
 
     @property
     def has_news(self) -> bool:
-        """Whether `take()` has something to say."""
+        """Whether `take()` has something to return."""
         return bool(self._pieces) or self._is_closed
 
     def take(self) -> tuple[bytes | None, bool]:
-        """The next piece, None: there is none now; and whether the call is to be resumed. Raises ClosedError."""
+        """The next piece, None if there is none yet; and whether the call is to be resumed. Raises ClosedError."""
         with self._lock:
             if self._is_closed:
                 raise ClosedError("Stream: is closed")
@@ -82,14 +82,14 @@ class Pieces:
 
 
 class Cutter:
-    """Makes pieces of one size of pieces of any."""
+    """Turns pieces of any size into pieces of one size."""
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._rest = bytearray()
 
     def cut(self, piece: bytes) -> list[bytes]:
-        """The pieces that are whole now."""
+        """The pieces that are complete now."""
         self._rest += piece
         whole = len(self._rest) // self._size * self._size
         pieces = [bytes(self._rest[start : start + self._size]) for start in range(0, whole, self._size)]
@@ -97,5 +97,5 @@ class Cutter:
         return pieces
 
     def rest(self) -> list[bytes]:
-        """The last piece, which is smaller, if there is one."""
+        """The last, smaller piece, if there is one."""
         return [bytes(self._rest)] if self._rest else []

@@ -1,4 +1,4 @@
-"""From what `Client.request()` is given as `to_file` and `sink` to a boxretry_sink."""
+"""Converts the arguments `to_file` and `sink` of `Client.request()` to a boxretry_sink."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ..enums import SinkKind
 
 
 class FunctionSink:
-    """A function that stands for a sink."""
+    """A function as a sink."""
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
         self.write = write
 
 
 def sink_of(sink: Any) -> Sink | None:
-    """What the argument `sink` means. Raises TypeError."""
+    """The sink for the argument `sink`. Raises TypeError."""
     if sink is None or hasattr(sink, "write"):
         return sink  # type: ignore[no-any-return]
     if callable(sink):
@@ -37,7 +37,7 @@ def file_sink_struct(path: Path, resume: bool) -> Any:
 
 
 def sink_struct(sink: Sink, token: int) -> Any:
-    """A sink of the caller's. `token` stands for the call."""
+    """The caller's own sink. `token` identifies the call."""
     struct = new(_abi.Sink, _abi.boxretry_sink_init)
     struct.kind = SinkKind.CALLBACK
     struct.write, struct.context = write_callback, token

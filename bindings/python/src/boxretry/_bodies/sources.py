@@ -1,4 +1,4 @@
-"""From what `Client.request()` is given as `data` to the body of a boxretry_request."""
+"""Converts the argument `data` of `Client.request()` to the body of a boxretry_request."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ..errors import InvalidArgumentError
 
 Chunk = Union[str, bytes, bytearray, memoryview]
 
-#: From here on a body is lent to the library instead of copied. Below, keeping it costs more than the copy.
+#: A body of this size or more is lent to the library instead of copied. For a smaller one, keeping it costs more.
 _WORTH_LENDING = 65536
 
 
 class GivenSource:
-    """What stands as such for `data`: a `Source`, of this package's own."""
+    """A `Source` of this package, which can be given as `data` itself."""
 
 
 class FileSource:
-    """What has `read()`, and is no file that the library can read by itself."""
+    """An object with `read()` that is not a file that the library can read by itself."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -42,7 +42,7 @@ class FileSource:
 
     def read(self, capacity: int) -> bytes | Pause:
         read = self._file.read(capacity)
-        if read is None:  # It does not block, and has nothing at the moment.
+        if read is None:  # It does not block, and has no data at the moment.
             return PAUSE
         return as_bytes(read, "what read() of the file returned")
 
@@ -53,7 +53,7 @@ class FileSource:
 
 
 class IteratorSource:
-    """Pieces one after the other; `make` makes the iterator anew for each attempt."""
+    """Pieces from an iterator; `make` makes a new one for each attempt."""
 
     length: int | None = None
 
@@ -73,7 +73,7 @@ class IteratorSource:
                 return b""
             if isinstance(chunk, Pause):
                 return chunk
-            self._rest = memoryview(as_bytes(chunk, "what data gives"))
+            self._rest = memoryview(as_bytes(chunk, "each piece of data"))
         piece, self._rest = self._rest[:capacity], self._rest[capacity:]
         return bytes(piece)
 
@@ -82,15 +82,15 @@ class IteratorSource:
 
 
 class Body:
-    """None at all; and what its subclasses are."""
+    """No body. Its subclasses are the bodies."""
 
-    #: The bytes, where they are in memory as such, for custom strategies.
+    #: The bytes, if they are in memory, for custom strategies.
     content: bytes | None = None
-    #: What the callbacks read.
+    #: The source that the callbacks read.
     source: Source | None = None
 
     def fill(self, struct: Any, token: int) -> None:
-        """Enters the body. `struct` may be used as long as this object lives. `token` stands for the call."""
+        """Sets the body. `struct` can be used as long as this object lives. `token` identifies the call."""
 
 
 class MemoryBody(Body):
@@ -101,7 +101,7 @@ class MemoryBody(Body):
             data = data.encode("utf-8")
         if not isinstance(data, bytes):
             view = memoryview(data)
-            # ctypes finds the address only of what may be written to.
+            # ctypes only finds the address of a writable buffer.
             if view.readonly or not view.c_contiguous or not view.nbytes:
                 data = view.tobytes()
         self._pointer: Any
@@ -110,7 +110,7 @@ class MemoryBody(Body):
             self._pointer = c_char_p(data)
             self._length = len(data)
         else:
-            # It holds the buffer, so that a bytearray cannot be resized meanwhile.
+            # It holds the buffer, so that a bytearray cannot be resized in the meantime.
             self._length = memoryview(data).nbytes
             self._pointer = (c_char * self._length).from_buffer(data)
 
@@ -120,12 +120,12 @@ class MemoryBody(Body):
 
     @property
     def is_worth_lending(self) -> bool:
-        """Whether it is better not copied."""
+        """Whether lending it is better than copying it."""
         return self._length >= _WORTH_LENDING
 
 
 class SourceBody(Body):
-    """Read by the library, or by callbacks, while it is sent."""
+    """A body that the library or callbacks read while it is sent."""
 
     def __init__(self) -> None:
         self.struct = new(_abi.BodySource, _abi.boxretry_body_source_init)
@@ -135,7 +135,7 @@ class SourceBody(Body):
 
 
 class DescriptorBody(SourceBody):
-    """A file that the library reads by itself, from its present position on."""
+    """A file that the library reads by itself, from its current position."""
 
     def __init__(self, file: Any, descriptor: int) -> None:
         super().__init__()
@@ -147,7 +147,7 @@ class DescriptorBody(SourceBody):
 
 
 class CallbackBody(SourceBody):
-    """A `Source`."""
+    """A body from a `Source`."""
 
     def __init__(self, source: Source) -> None:
         super().__init__()
@@ -164,7 +164,7 @@ class CallbackBody(SourceBody):
 
 
 def body_of(data: Any) -> Body:
-    """What the argument `data` means where it is no form. Raises TypeError, InvalidArgumentError."""
+    """The body for the argument `data`, if it is not a form. Raises TypeError, InvalidArgumentError."""
     if data is None:
         return Body()
     if isinstance(data, str) or has_buffer(data):
@@ -188,12 +188,12 @@ def body_of(data: Any) -> Body:
 
 
 def set_length(body: Body, length: SupportsIndex) -> None:
-    """What the argument `data_length` means. Raises TypeError, InvalidArgumentError."""
+    """Applies the argument `data_length`. Raises TypeError, InvalidArgumentError."""
     if not isinstance(body, (DescriptorBody, CallbackBody)):
-        raise InvalidArgumentError("data_length: is only for files and iterators")
+        raise InvalidArgumentError("data_length: can only be given for files and iterators")
     number = integer(length, "data_length", INT64)
     if number < 0:
-        raise InvalidArgumentError(f"data_length: must be 0 or more, but is {number}")
+        raise InvalidArgumentError(f"data_length: must be 0 or more (got {number})")
     if body.source is not None:
         body.source.length = number
     else:
@@ -210,16 +210,16 @@ def has_buffer(data: Any) -> bool:
 
 
 def descriptor_of(file: Any) -> int | None:
-    """The descriptor of a regular file that the library can read by itself; None: `read()` has to be called.
+    """The descriptor of a regular file that the library can read by itself; None: call `read()`.
 
-    Only the standard library's own classes count: a subclass or a wrapper may read something else than the file has.
+    Only the standard library's own classes count: a subclass or a wrapper may read other data than the file's.
     """
     if type(file) is tempfile._TemporaryFileWrapper:
         file = file.file
     if type(file) not in (io.BufferedReader, io.BufferedRandom, io.FileIO):
         return None
     raw = getattr(file, "raw", file)
-    # An instance can have a method of its own.
+    # An instance may have its own method.
     if type(raw) is not io.FileIO or "read" in vars(file) or "read" in vars(raw):
         return None
     descriptor = raw.fileno()
@@ -227,7 +227,7 @@ def descriptor_of(file: Any) -> int | None:
 
 
 def as_bytes(value: Any, name: str) -> bytes:
-    """Bytes, or a text in UTF-8."""
+    """Bytes, or a text as UTF-8."""
     if isinstance(value, str):
         return value.encode("utf-8")
     if isinstance(value, bytes):

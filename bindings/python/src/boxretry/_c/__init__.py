@@ -1,1 +1,1 @@
-"""The library as C sees it: where it is found, its structs and functions, who owns its handles, what it is given."""
+"""The C interface: finding the library, its structs and functions, the owners of its handles, and its arguments."""

@@ -1,4 +1,4 @@
-"""The C interface, as ctypes sees it: each struct, number and function of boxretry.h, once. See there what they mean.
+"""The C interface for ctypes: each struct, number and function of boxretry.h, once. The header has their meaning.
 
 The enums of the header are in `enums`.
 """
@@ -29,7 +29,7 @@ DELAY_UNANSWERED = -1e300
 NO_REDIRECTS = -1
 READ_FAILED = -1
 READ_PAUSE = -2
-#: For an idempotency key.
+#: For an idempotency key: generate one.
 IDEMPOTENCY_KEY_RANDOM = b""
 
 # --- Structs ---
@@ -68,7 +68,7 @@ class Part(Structure):
 
 ReadCallback = CFUNCTYPE(None, c_void_p, c_void_p, c_void_p, c_size_t, POINTER(c_int64))
 WriteCallback = CFUNCTYPE(None, c_void_p, c_void_p, c_void_p, c_size_t, POINTER(c_int32))
-#: Of a source's `rewind` and a sink's `restart`.
+#: For a source's `rewind` and a sink's `restart`.
 RestartCallback = CFUNCTYPE(None, c_void_p, POINTER(c_int32))
 ContextFreeCallback = CFUNCTYPE(None, c_void_p)
 
@@ -534,31 +534,31 @@ class Reconnect(Structure):
 
 library = load()
 
-# The same library once more, called without giving up the interpreter's lock. Giving it up and taking it again costs as
-# much as a short function does, and more with several threads. But who keeps the lock while he blocks stops every
-# thread, and may wait for one that waits for the lock. So this is for what is short and blocks on nothing: all but the
-# clocks and what sends and waits.
+# The same library again, called without releasing the interpreter's lock. Releasing and taking the lock costs as much
+# as a short function does, and more with several threads. But a function that keeps the lock while it blocks stops
+# every thread, and may wait for one that waits for the lock. So this is for short functions that do not block: all
+# functions except the clocks and those that send and wait.
 #
-# Making, asking and freeing strategies and loops is among it, although a custom strategy is Python code that is called
-# back and may do anything. It is called on the thread that asks, while the library holds no lock of its own, and in it
-# the interpreter's lock is given up and taken as in all Python code. The other way would even be wrong: between giving
-# up the lock and the call back, the interpreter may end (if this is a daemon thread), and calling back then crashes.
+# This includes making, using and freeing strategies and loops, although a custom strategy is Python code in a callback
+# and may do anything. It is called on the thread that uses the loop, while the library holds no lock, and Python code
+# in it releases and takes the interpreter's lock as always. Releasing the lock before the call would even be wrong:
+# between that and the callback the interpreter may exit (if this is a daemon thread), and the callback then crashes.
 _library_quick = ctypes.PyDLL(library._name, handle=library._handle)
 
-#: Each function that is declared here, with the type of its result and those of its arguments.
+#: Each function that is declared here, with the types of its result and its arguments.
 DECLARED: dict[str, tuple[type | None, tuple[type, ...]]] = {}
 
 _Function = Callable[..., Any]
 
 
 def _function(name: str, result: type | None, *arguments: Any) -> _Function:
-    """Declares a function that gives up the interpreter's lock while it runs."""
+    """Declares a function that releases the interpreter's lock while it runs."""
     DECLARED[name] = (result, arguments)
     return _prototype(library, name)
 
 
 def _quick(name: str, result: type | None, *arguments: Any) -> _Function:
-    """Declares a function that keeps the interpreter's lock: one that is short and does not block."""
+    """Declares a function that keeps the interpreter's lock: it is short and does not block."""
     DECLARED[name] = (result, arguments)
     return _prototype(_library_quick, name)
 

@@ -1,7 +1,7 @@
-"""From what a caller passes to what ctypes can be given.
+"""Converts a caller's arguments for ctypes.
 
-ctypes itself cuts integers that are too big, and strings at a NUL, without a word. All names are those of the arguments
-as the caller knows them.
+ctypes itself truncates integers that are too large, and strings at a NUL, without an error. Names are those of the
+caller's arguments.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Path = Union[str, bytes, "os.PathLike[Any]"]
 
 
 def integer(value: SupportsIndex, name: str, fits: range = INT32) -> int:
-    """A whole number that fits. Whether it is in the range of the argument is the library's to say."""
+    """A whole number that fits the C type. The library checks the range of the argument."""
     try:
-        # In Python 3.9 the index of an enum's member is that member, which a range looks for among all its numbers.
+        # In Python 3.9 the index of an enum's member is that member, and a range would search all its numbers for it.
         number = int(operator.index(value))
     except TypeError:
         raise TypeError(f"{name}: must be an integer, not {type(value).__name__}") from None
@@ -47,7 +47,7 @@ def member(value: SupportsIndex, enum: type[IntEnum], name: str) -> int:
 def real(value: Real, name: str) -> float:
     """A number; integers are numbers, texts are not."""
     try:
-        return c_double(value).value  # type: ignore[arg-type]  # It takes all that has __float__ or __index__.
+        return c_double(value).value  # type: ignore[arg-type]  # It accepts any object with __float__ or __index__.
     except TypeError:
         raise TypeError(f"{name}: must be a number, not {type(value).__name__}") from None
     except OverflowError:
@@ -55,7 +55,7 @@ def real(value: Real, name: str) -> float:
 
 
 def text(value: Text, name: str) -> bytes:
-    """A text as C has it. Bytes that are no UTF-8 stand in a str as os.fsdecode() puts them there."""
+    """A text in C's form. Bytes that are not UTF-8 are escaped in a str as os.fsdecode() does it."""
     if isinstance(value, str):
         try:
             encoded = value.encode("utf-8", "surrogateescape")
@@ -66,12 +66,12 @@ def text(value: Text, name: str) -> bytes:
     else:
         raise TypeError(f"{name}: must be str or bytes, not {type(value).__name__}")
     if b"\0" in encoded:
-        raise InvalidArgumentError(f"{name}: has a NUL in it")
+        raise InvalidArgumentError(f"{name}: must not contain a NUL")
     return encoded
 
 
 def path_bytes(path: Path, name: str) -> bytes:
-    """A path as C has it."""
+    """A path in C's form."""
     try:
         encoded = os.fsencode(path)
     except TypeError:
@@ -80,20 +80,20 @@ def path_bytes(path: Path, name: str) -> bytes:
 
 
 def decoded(encoded: bytes) -> str:
-    """What `text()` was given."""
+    """The inverse of `text()`."""
     return encoded.decode("utf-8", "surrogateescape")
 
 
 def seconds_ms(seconds: Real, name: str) -> int:
-    """Seconds as milliseconds, to the nearest one; but what is not 0 does not become 0."""
+    """Seconds as milliseconds, rounded to the nearest; but a value other than 0 does not become 0."""
     milliseconds = real(seconds, name) * 1000
     if not math.isfinite(milliseconds):
-        raise InvalidArgumentError(f"{name}: must be finite, but is {milliseconds:g}; None is no {name}")
+        raise InvalidArgumentError(f"{name}: must be finite (got {milliseconds:g}); None is no {name}")
     return integer(round(milliseconds) or math.ceil(milliseconds), name, INT64)
 
 
 def new(struct: type[Structure], initialize: Callable[..., int]) -> Any:
-    """A struct with its size and all defaults filled in, by its init function."""
+    """A struct whose init function has set its size and all defaults."""
     value: Any = struct()
     check(initialize(byref(value), sizeof(value)))
     return value

@@ -14,21 +14,20 @@ _Owner = TypeVar("_Owner", bound="HandleOwner")
 
 
 class Handle:
-    """A handle of the library, which is freed when nothing refers to this object any more.
+    """A handle of the library. It is freed when nothing refers to this object any more.
 
-    A method that hands the pointer to the library holds a reference to this object meanwhile. So nothing is freed
-    under a call that still runs, whoever closes whatever: another thread, or a custom strategy in the middle of its
-    own call.
+    A method that passes the pointer to the library holds a reference to this object during the call. So nothing is
+    freed during a call that still runs, even if another thread closes the object, or a custom strategy does in the
+    middle of its own call.
     """
 
     __slots__ = ("__weakref__", "_keeps", "cell")
 
-    #: Where the pointer is. A function that makes a handle writes it here, so that there is no moment at which Ctrl-C
-    #: could lose it.
+    #: Contains the pointer. A function that makes a handle writes it directly here, so that Ctrl-C can never lose it.
     cell: c_void_p
 
     def __init__(self, pointer: int | None, free: Callable[[int], None], keeps: object = None) -> None:
-        """`pointer` None: it is yet to be made. `free` must not refer to this object. `keeps`: what lives as long."""
+        """`pointer` None: it will be made later. `free` must not refer to this object. `keeps`: kept alive as long."""
         self.cell = c_void_p(pointer)
         self._keeps = keeps
         reference = _Reference(self, _free)
@@ -37,10 +36,10 @@ class Handle:
 
     @property
     def pointer(self) -> int:
-        """For the library. Raises ClosedError once the handle is freed.
+        """The pointer for the library. Raises ClosedError after the handle was freed.
 
-        That is seen by a `__del__` alone, of an object that is collected in one cycle with this one: what weak
-        references tell comes before any `__del__`.
+        Only a `__del__` can see that, of an object that is collected in one cycle with this one: weak references are
+        called before any `__del__`.
         """
         pointer = self.cell.value
         if pointer is None:
@@ -49,16 +48,16 @@ class Handle:
 
 
 class _Reference(weakref.ref[Handle]):
-    """Tells when a handle is gone. weakref.finalize() does the same in four times the time."""
+    """Reports that a handle has gone. weakref.finalize() does the same in four times the time."""
 
     __slots__ = ("cell", "free")
 
-    #: Has the pointer until it is freed. The handle cannot be asked: it is no longer referred to.
+    #: Contains the pointer until it is freed. The handle itself no longer exists then.
     cell: c_void_p
     free: Callable[[int], None]
 
 
-#: A weak reference only tells while it lives itself.
+#: A weak reference only reports while it exists itself.
 _references: set[_Reference] = set()
 
 
@@ -69,24 +68,24 @@ def _free(reference: Any) -> None:
         reference.free(pointer)
 
 
-# Nothing is freed at exit: threads may still be at work, and the memory goes with the process anyway.
+# Nothing is freed at exit: threads may still run, and the process returns the memory anyway.
 atexit.register(_references.clear)
 
 
 def new_handle(make: Callable[..., int], *arguments: Any, free: Callable[[int], None], keeps: object = None) -> Handle:
-    """Calls a `_new` function of the library; its last argument is where the pointer goes."""
+    """Calls a `_new` function of the library; its last argument is where to write the pointer."""
     handle = Handle(None, free, keeps)
     check(make(*arguments, byref(handle.cell)))
     return handle
 
 
 class HandleOwner:
-    """What has a handle: `close()` lets go of it, and so does the end of `with`, and being collected."""
+    """An object with a handle. `close()` releases it; so do the end of `with` and the garbage collector."""
 
     _handle: Handle | None = None
 
     def close(self) -> None:
-        """Ends this object: what is asked of it from now on raises ClosedError. May be called again, and anywhere."""
+        """Closes this object: using it later raises ClosedError. You can call it again, and anywhere."""
         self._handle = None
 
     def __enter__(self: _Owner) -> _Owner:
@@ -98,8 +97,8 @@ class HandleOwner:
         self.close()
 
     def __reduce__(self) -> Any:
-        """Refuses to be copied or pickled: two would free the same handle."""
-        raise TypeError(f"{type(self).__name__} objects can be neither copied nor pickled")
+        """Refuses copies and pickles: two objects would free the same handle."""
+        raise TypeError(f"{type(self).__name__} objects cannot be copied or pickled")
 
     def _open_handle(self) -> Handle:
         handle = self._handle

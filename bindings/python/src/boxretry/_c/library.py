@@ -8,26 +8,26 @@ from collections.abc import Iterator
 
 SONAME = "libboxretry.so.0"
 
-#: The oldest version of the library that has all that this package calls: major, minor, patch.
+#: The oldest version of the library with all functions that this package calls: major, minor, patch.
 NEEDED_VERSION = (0, 2, 0)
 
 
 def load() -> ctypes.CDLL:
-    """Loads the first library that can be used, of those of `candidates()`.
+    """Loads the first of the `candidates()` that works.
 
-    Raises ImportError, which lists all that was tried and why each failed.
+    Raises ImportError, which lists all that were tried and why each failed.
     """
     failures = []
     for origin, path in candidates():
         try:
             return _load_one(path)
-        except OSError as error:  # What dlopen() says names the file itself.
+        except OSError as error:  # The text of dlopen() contains the file's name.
             failures.append(f"{origin}: {error}")
     raise ImportError("no libboxretry could be loaded; tried\n" + "\n".join(f"  {failure}" for failure in failures))
 
 
 def candidates() -> Iterator[tuple[str, str]]:
-    """Where a library may be, in the order in which it is looked for: what to call the place, and what to load."""
+    """Where a library may be, in the order in which they are tried: a description of the place, and what to load."""
     yield "the copy in the package", _path_in_package()
     from_environment = os.environ.get("BOXRETRY_LIBRARY")
     if from_environment:
@@ -36,7 +36,7 @@ def candidates() -> Iterator[tuple[str, str]]:
 
 
 def _path_in_package() -> str:
-    # Without pathlib, which takes long to load.
+    # Without pathlib, which is slow to import.
     return os.path.join(os.path.dirname(os.path.dirname(__file__)), SONAME)
 
 
@@ -45,7 +45,7 @@ def _load_one(path: str) -> ctypes.CDLL:
     try:
         number = library.boxretry_version_number()
     except AttributeError:
-        raise OSError(f"{path}: is not libboxretry: it has no boxretry_version_number()") from None
+        raise OSError(f"{path}: is not libboxretry: it does not have boxretry_version_number()") from None
     version = (number // 10000, number // 100 % 100, number % 100)
     if version < NEEDED_VERSION:
         raise OSError(

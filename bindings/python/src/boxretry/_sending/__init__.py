@@ -1,1 +1,1 @@
-"""From the arguments of clients and requests to the structs of the library."""
+"""Converts the arguments of clients and requests to the library's structs."""

@@ -1,4 +1,4 @@
-"""From the arguments of `Client()` to a boxretry_client_options."""
+"""Converts the arguments of `Client()` to a boxretry_client_options."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .common_arguments import (
 )
 from .names import unknown_argument
 
-#: The settings of a client that has its connections from another.
+#: The settings of a client that shares the connections of another.
 _OF_DERIVED = {
     *(
         "timeout",
@@ -51,17 +51,17 @@ _OF_DERIVED = {
 
 
 def derived_options(strategy: Strategy | None, settings: ClientSettings) -> ClientOptions:
-    """The options of a derived client: what is not given stays NULL or 0."""
+    """The options of a derived client: those that are not given stay NULL or 0."""
     for name in settings:
         if name not in _OF_DERIVED and name in ClientSettings.__annotations__:
-            raise TypeError(f"Client.derived() has no argument {name!r}: derived clients share it")
+            raise TypeError(f"Client.derived() has no argument {name!r}: derived clients share this setting")
     options = ClientOptions(strategy, **settings)
-    options.struct.ca_file = None  # Which a wheel gives to each client.
+    options.struct.ca_file = None  # A wheel sets it for each client.
     return options
 
 
 class ClientOptions:
-    """A boxretry_client_options, and all that it points to."""
+    """A boxretry_client_options, and all objects that it points to."""
 
     def __init__(
         self,
@@ -163,13 +163,13 @@ class ClientOptions:
         if headers is not None:
             struct.header_count = lines.fill(headers, "headers")
             struct.headers = lines.pointer
-        #: Names and values for the query of each URL.
+        #: Names and values that are added to the query of each URL.
         self.params = [] if params is None else field_pairs(params, "params")
         listener = hook = None
         on_event = with_log(None if on_event is None else called(on_event, "on_event"))
-        if telemetry is not None:  # Which is told where these are called.
+        if telemetry is not None:  # These two callbacks report to it.
             if not callable(getattr(telemetry, "begin", None)):
-                raise TypeError(f"telemetry: must have begin(), not be {type(telemetry).__name__}")
+                raise TypeError(f"telemetry: must be an object with begin(), not {type(telemetry).__name__}")
             on_event, before_attempt = on_event or _nothing, before_attempt or _nothing
         if on_event is not None:
             listener = Listener(on_event)
@@ -177,14 +177,14 @@ class ClientOptions:
         if before_attempt is not None:
             hook = Listener(called(before_attempt, "before_attempt"))
             struct.before_attempt, struct.before_attempt_context = before_attempt_of_client, hook.token
-        #: Python code has to do with each call.
+        #: Python code takes part in each call.
         self.is_watched = not (listener is hook is None) or is_custom(strategy)
-        #: What the client needs as long as it lives.
+        #: The objects that the client needs as long as it lives.
         self.keeps = (strategy_kept, listener, hook, token_source, kept_budget, kept_clock)
 
 
 def _nothing(told: object) -> None:
-    """An `on_event` or a hook of a client that has only a telemetry."""
+    """The `on_event` or hook of a client that only has a telemetry."""
 
 
 def _texts(values: Iterable[Text], name: str, what: str) -> tuple[Any, int]:
@@ -198,7 +198,7 @@ def _texts(values: Iterable[Text], name: str, what: str) -> tuple[Any, int]:
 def _set_certificate(options: Any, cert: Any) -> None:
     parts: tuple[Any, ...] = cert if isinstance(cert, tuple) else (cert,)
     if not 1 <= len(parts) <= 3:
-        raise TypeError(f"cert: must be a path, or a certificate, a key and perhaps a password, not {len(parts)} items")
+        raise TypeError(f"cert: must be a path, or a certificate, a key and optional password (got {len(parts)} items)")
     parts += (None, None)
     certificate, key, password = parts[:3]
     options.client_certificate = path_bytes(certificate, "cert")

@@ -1,4 +1,4 @@
-"""The arguments that clients and their requests both take."""
+"""The arguments that clients and their requests share."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from ..errors import InvalidArgumentError
 from ..options import Strategy
 from ..tokens.token import AnyTokenSource
 
-#: What the header says of a client's `max_redirects`.
+#: The default of a client's `max_redirects`, which the header states.
 _MAX_REDIRECTS = 20
 
 
 def token_source_handle(token_source: AnyTokenSource) -> Handle:
-    """The handle by which a client knows a token source."""
+    """The handle of a token source, for a client."""
     if not isinstance(token_source, AnyTokenSource):
         raise TypeError(f"token_source: must be a token source, not {type(token_source).__name__}")
     return token_source._open_handle()
 
 
 def is_custom(strategy: object) -> bool:
-    """Whether the strategy is Python code that is called back."""
+    """Whether the strategy is Python code, called by callbacks."""
     return isinstance(strategy, (CustomRetryStrategy, AsyncCustomRetryStrategy))
 
 
 def strategy_handle(strategy: Strategy) -> Handle:
-    """The handle by which a client knows a strategy."""
+    """The handle of a strategy, for a client."""
     if isinstance(strategy, (CustomRetryStrategy, AsyncCustomRetryStrategy)):
         return custom_handle(strategy, for_client=True)
     if isinstance(strategy, RetryStrategy):
@@ -42,40 +42,40 @@ def strategy_handle(strategy: Strategy) -> Handle:
 
 
 def seconds_or_none_ms(seconds: Real, name: str) -> int:
-    """A deadline or timeout in seconds, in milliseconds. math.inf: none."""
+    """A deadline or timeout in seconds, converted to milliseconds. math.inf: none."""
     if seconds == math.inf:
         return _abi.NO_TIMEOUT
     milliseconds = seconds_ms(seconds, name)
     if milliseconds <= 0:
-        raise InvalidArgumentError(f"{name}: must be above 0, but is {seconds}")
+        raise InvalidArgumentError(f"{name}: must be above 0 (got {seconds})")
     return milliseconds
 
 
 def positive(value: SupportsIndex, name: str, fits: range) -> int:
-    """A number for which the library takes 0 as "not said"."""
+    """A number for which the library takes 0 as "not given"."""
     number = integer(value, name, fits)
     if number == 0:
-        raise InvalidArgumentError(f"{name}: must be 1 or more, but is 0")
+        raise InvalidArgumentError(f"{name}: must be 1 or more (got 0)")
     return number
 
 
 def called(callback: Any, name: str) -> Any:
-    """The callback. Raises TypeError if it cannot be one."""
+    """The callback. Raises TypeError if it cannot be called."""
     if not callable(callback):
         raise TypeError(f"{name}: must be callable, not {type(callback).__name__}")
     return callback
 
 
 def redirects(follow: bool | None, maximum: SupportsIndex | None) -> int:
-    """How many redirects are followed; 0: as by default."""
+    """The maximum number of redirects; 0: the default."""
     if switch(follow, "follow_redirects") == Switch.OFF:
         if maximum is not None:
-            raise InvalidArgumentError("max_redirects: is given, although none are followed")
+            raise InvalidArgumentError("max_redirects: cannot be given with follow_redirects=False")
         return _abi.NO_REDIRECTS
     if maximum is not None:
         if maximum == 0:
             raise InvalidArgumentError(
-                "max_redirects: must be 1 or more, but is 0; follow_redirects=False follows none"
+                "max_redirects: must be 1 or more (got 0); use follow_redirects=False to follow none"
             )
         return positive(maximum, "max_redirects", INT32)
     return 0 if follow is None else _MAX_REDIRECTS

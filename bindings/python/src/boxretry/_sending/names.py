@@ -1,4 +1,4 @@
-"""The names of arguments: what `help()` shows, and what one from another package is called here."""
+"""The names of arguments: those that `help()` shows, and what to use instead of other packages' names."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from ..options import ClientSettings, RequestArguments
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _INSTEAD = {
-    "allow_redirects": "follow_redirects says whether they are followed",
-    "auth": "Client(token_source=…) sends access tokens; what else there is goes into headers, as Authorization",
-    "base_url": "each request has its whole URL",
-    "body": "data is the body",
-    "content": "data is the body",
-    "cookies": "they go into headers, as Cookie; none are kept between requests",
-    "follow": "follow_redirects says whether they are followed",
-    "hooks": "on_event and before_attempt are called",
-    "http2": "http_version says which versions are spoken; HTTP/2 is by default",
-    "limits": "max_transfers and max_transfers_per_host of Client() are the limits",
-    "max_retries": "strategy=RetryStrategy(max_attempts=…) says how often is retried",
-    "mounts": "proxy of Client() is for all URLs",
-    "proxies": "proxy of Client() is for all URLs; without it the environment says",
-    "retries": "strategy=RetryStrategy(max_attempts=…) says how often is retried",
-    "stream": "Client.stream() reads a response while it comes",
-    "transport": "unix_socket and proxy of Client() say what is connected to",
-    "trust_env": "proxy=Proxy.NONE of Client() is for no proxy, whatever the environment says",
-    "uds": "unix_socket of Client() is the path of a socket",
-    "verify": "ca_file and ca_path of Client() say which certificates are trusted; tls_verify=False accepts any",
+    "allow_redirects": "use follow_redirects",
+    "auth": "use Client(token_source=…) for access tokens; put anything else into headers, as Authorization",
+    "base_url": "give each request its whole URL",
+    "body": "use data",
+    "content": "use data",
+    "cookies": "put them into headers, as Cookie; none are kept between requests",
+    "follow": "use follow_redirects",
+    "hooks": "use on_event or before_attempt",
+    "http2": "use http_version; HTTP/2 is the default",
+    "limits": "use max_transfers and max_transfers_per_host of Client()",
+    "max_retries": "use strategy=RetryStrategy(max_attempts=…)",
+    "mounts": "use proxy of Client(), which applies to all URLs",
+    "proxies": "use proxy of Client(), which applies to all URLs; its default is the environment's",
+    "retries": "use strategy=RetryStrategy(max_attempts=…)",
+    "stream": "use Client.stream() to read a response while it arrives",
+    "transport": "use unix_socket or proxy of Client()",
+    "trust_env": "use proxy=Proxy.NONE of Client() to ignore the environment's proxy",
+    "uds": "use unix_socket of Client()",
+    "verify": "use ca_file or ca_path of Client() to set the trusted certificates; tls_verify=False accepts any",
 }
 
 
 def unknown_argument(function: str, name: str) -> TypeError:
-    """What is raised if a function is given an argument that it has not."""
+    """The exception for an argument that the function does not have."""
     of_client, of_request = ClientSettings.__annotations__, RequestArguments.__annotations__
     if name in _INSTEAD:
         instead = _INSTEAD[name]
@@ -40,7 +40,7 @@ def unknown_argument(function: str, name: str) -> TypeError:
         instead = f"it is an argument of {'Client()' if name in of_client else 'Client.request()'}"
     else:
         known = of_client if function == "Client()" else of_request
-        from difflib import get_close_matches  # Whoever makes no mistakes does without.
+        from difflib import get_close_matches  # Only needed after a mistake.
 
         close = " or ".join(get_close_matches(name, known))
         instead = f"did you mean {close}?" if close else f"see help(boxretry.{function.rstrip('()')})"
@@ -48,7 +48,7 @@ def unknown_argument(function: str, name: str) -> TypeError:
 
 
 def shows_arguments_of(source: Callable[..., Any]) -> Callable[[_Function], _Function]:
-    """Has `help()` show what arguments `source` takes by name, where a function takes them as `**arguments`."""
+    """Makes `help()` show the arguments that `source` takes by name, for a function that has `**arguments` instead."""
     from inspect import signature
 
     of_source = [each for each in signature(source).parameters.values() if each.kind is each.KEYWORD_ONLY]

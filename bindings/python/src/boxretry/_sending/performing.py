@@ -1,4 +1,4 @@
-"""How a request gets into the library, and its response out of it, for the blocking client."""
+"""Passes a request to the library and gets its response, for the blocking client."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..enums import Error
 from ..errors import check
 from .sending import Sending
 
-# Where a function is declared to take a reference, ctypes makes one of what it is given: faster than byref().
+# If a function is declared to take a reference, ctypes makes one from its argument: faster than byref().
 
 _WAIT_TIMEOUT = int(Error.WAIT_TIMEOUT)
 
@@ -26,7 +26,7 @@ def submit(client: Handle, sending: Sending) -> Handle:
 
 
 def perform(client: Handle, sending: Sending) -> Handle:
-    """Sends a request, and waits. The boxretry_response."""
+    """Sends a request, and waits. Returns the boxretry_response."""
     sending.lend()
     response = Handle(None, _abi.boxretry_response_free)
     status = _abi.boxretry_client_perform(client.pointer, sending.struct, response.cell)
@@ -36,11 +36,11 @@ def perform(client: Handle, sending: Sending) -> Handle:
 
 
 def perform_in_slices(client: Handle, sending: Sending) -> Handle:
-    """The same for the main thread, which has to come back now and then to run signal handlers."""
-    # No `Handle`: nobody else knows of the call, and what Ctrl-C raises would be lost in a function that frees it.
+    """Like `perform()`, for the main thread, which has to return from time to time to run signal handlers."""
+    # Not a `Handle`: no other code knows the call, and Ctrl-C's exception would be lost in a function that frees it.
     call = c_void_p()
     lent = sending.body if sending.lend() else None
-    try:  # From before it is sent: Ctrl-C may come at any moment.
+    try:  # From before it is sent, because Ctrl-C may come at any moment.
         status = _abi.boxretry_client_submit(client.pointer, sending.struct, call)
         if not status:
             while (status := _abi.boxretry_call_wait(call, SLICE_MS)) == _WAIT_TIMEOUT:

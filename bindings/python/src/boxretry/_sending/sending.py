@@ -1,4 +1,4 @@
-"""From the arguments of `Client.request()` to a boxretry_request."""
+"""Converts the arguments of `Client.request()` to a boxretry_request."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ _METHODS = {method: method.encode() for method in ("GET", "POST", "PUT", "PATCH"
 
 
 def _bytes_of_plain_request(method: bytes) -> bytes:
-    """A boxretry_request with all defaults, but for the method, which must be kept."""
+    """A boxretry_request with all defaults, except the method, which must be kept."""
     struct = new(_abi.Request, _abi.boxretry_request_init)
     struct.method = method
     return bytes(struct)
 
 
-# To be copied: faster than to fill in another one.
+# Copied for each request: faster than filling in a new one.
 _PLAIN: dict[Text, bytes] = {name: _bytes_of_plain_request(method) for name, method in _METHODS.items()}
 _copy = _abi.Request.from_buffer_copy
 
 
 class Sending:
-    """A boxretry_request, and all that it points to."""
+    """A boxretry_request, and all objects that it points to."""
 
     body: Body = NO_BODY
     token_source: AnyTokenSource | None = None
@@ -71,7 +71,7 @@ class Sending:
         make_watched: Callable[[Request], Watched] = Watched,
     ) -> None:
         """See `Client.request()`. `is_watched`: the client has a custom strategy, an `on_event` or a hook."""
-        # Not a line here is without need: it is paid for with each request.
+        # Keep this code minimal: each request runs it.
         plain = _PLAIN.get(method)
         self.struct = struct = _copy(_PLAIN["GET"] if plain is None else plain)
         if plain is None:
@@ -119,7 +119,7 @@ class Sending:
         user_data: object = None,
         **unknown: object,
     ) -> None:
-        """The arguments one by one."""
+        """Takes the arguments one by one."""
         if unknown:
             raise unknown_argument("Client.request()", next(iter(unknown)))
         struct = self.struct
@@ -135,9 +135,9 @@ class Sending:
             struct.headers = array.pointer
         own_sink = None if sink is None else sink_of(sink)
         if to_file is not None and own_sink is not None:
-            raise TypeError("to_file, sink: only one of them may be given")
+            raise TypeError("to_file, sink: only one of them can be given")
         if resume and to_file is None:
-            raise TypeError("resume: is only for to_file")
+            raise TypeError("resume: can only be given with to_file")
         if timeout is not None:
             struct.timeouts = pointer(timeouts_struct(timeout))
         if deadline is not None:
@@ -187,7 +187,7 @@ class Sending:
             struct.sink = pointer(file_sink_struct(to_file, resume))
 
     def _tell(self, watched: Watched, on_progress: Any, before_attempt: Any, sink: Sink | None) -> None:
-        """Enters the callbacks."""
+        """Sets the callbacks."""
         struct = self.struct
         watched.source = self.body.source
         if sink is not None:
@@ -201,20 +201,20 @@ class Sending:
             struct.before_attempt, struct.before_attempt_context = before_attempt_of_request, watched.token
 
     def tell_end(self, on_complete: Callable[[], object]) -> None:
-        """Has the function called when the call has ended, on whatever thread drives it. For `Client.submit()`."""
+        """For `Client.submit()`: calls the function when the call has ended, on the thread that drives it."""
         assert self.watched is not None
         self.watched.on_complete = on_complete
         self.struct.on_complete, self.struct.on_complete_context = complete_callback, self.watched.token
 
     def lend(self) -> bool:
-        """Whether the body is lent to the library, and so must be kept until the call has ended."""
+        """Whether the library borrows the body, so that it must be kept until the call has ended."""
         is_lent = isinstance(self.body, MemoryBody) and self.body.is_worth_lending
         if is_lent:
             self.struct.body_is_borrowed = True
         return is_lent
 
 
-#: Has `help()` show the arguments of a request one by one.
+#: Makes `help()` show the arguments of a request one by one.
 shows_arguments = shows_arguments_of(Sending._take)
 
 
@@ -223,5 +223,5 @@ def _idempotency_key(key: Text | bool) -> bytes:
         return _abi.IDEMPOTENCY_KEY_RANDOM
     encoded = text(key, "idempotency_key")
     if not encoded:
-        raise InvalidArgumentError("idempotency_key: is empty; True makes one")
+        raise InvalidArgumentError("idempotency_key: must not be empty; use True to generate one")
     return encoded
