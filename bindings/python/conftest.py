@@ -1,4 +1,4 @@
-"""Tells the package which library to load: the one in the install prefix."""
+"""Makes the package load the library in the install prefix."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ REPOSITORY = Path(__file__).parents[2]
 PREFIX = Path(os.environ.get("BOXRETRY_PREFIX", REPOSITORY / "build" / "prefix"))
 
 os.environ.setdefault("BOXRETRY_LIBRARY", str(PREFIX / "lib" / "libboxretry.so.0"))
-# Whoever runs the tests in the background may have told them to ignore it; some tests are about Ctrl-C.
+# If the tests run in the background, the shell may have set this to be ignored; some tests are about Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-# No proxy of the machine's stands between a test and its server.
+# No proxy of the machine may be between a test and its server.
 for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
     os.environ.pop(name, None)
     os.environ.pop(name.upper(), None)
@@ -32,7 +32,7 @@ sys.path.append(os.environ.get("FAULT_SERVER", str(REPOSITORY / "Tests" / "serve
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Any]:
-    """A server that answers as it is told to by the URL; the tests of the engine have its manual."""
+    """A server whose answers the URL determines; the tests of the engine have its manual."""
     from fault_server import FaultServer
 
     with FaultServer() as server:
@@ -50,7 +50,7 @@ def tls_server() -> Iterator[Any]:
 
 @pytest.fixture(autouse=True)
 def _names_in_doctests(doctest_namespace: dict[str, Any]) -> None:
-    """An example in a docstring may use all that `from boxretry import *` gives."""
+    """Examples in docstrings can use everything that `from boxretry import *` provides."""
     import boxretry
 
     doctest_namespace.update({name: getattr(boxretry, name) for name in boxretry.__all__})

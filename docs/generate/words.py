@@ -26,6 +26,7 @@ CLEAN = (
     "docs/programs/*",
     "docs/generate/words.py",
     "include/boxretry.h",
+    "bindings/python/**/*.py",
     "bindings/python/README.md",
     "bench/**/*.md",
     "Tests/**/*.md",

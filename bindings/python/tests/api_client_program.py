@@ -1,4 +1,4 @@
-"""Sends one request by an API client to a server that is always busy, and prints how many came.
+"""Sends one request with an API client to a server that is always busy, and prints how many requests arrived.
 
     python api_client_program.py openai plain|both|off
 
@@ -122,7 +122,7 @@ def main() -> None:
     sleep = time.sleep
     time.sleep = lambda seconds: sleep(0)  # The clients' own waits.
     with ScriptedServer([BUSY]) as server:
-        with contextlib.suppress(Exception):  # Each says in its own way that the server is busy.
+        with contextlib.suppress(Exception):  # Each client reports the busy server in its own way.
             CLIENTS[name](server.url, adapter=how != "plain", off=how == "off")
         print(json.dumps(len(server.requests)))
 

@@ -1,4 +1,4 @@
-"""A server that is as much of Box as the tests of the adapter need: tokens, a folder, an upload, a download."""
+"""A server with the parts of Box that the tests of the adapter need: tokens, a folder, an upload, a download."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ CONTENT = bytes(range(256)) * 1000
 
 
 class Box:
-    """What it answers is `faults`, as long as there are any for the path, and then what is right."""
+    """It answers with the `faults` of a path while there are any, and then correctly."""
 
     def __init__(self) -> None:
         self.faults: dict[str, list[Answer | Fault | int]] = {}
         self.valid_token = ""
         self.tokens = 0
-        #: Where a download leads to: another host than the API's, as with Box.
+        #: Where a download redirects to: another host than the API's, as with Box.
         self.storage = ScriptedServer([self.stored])
         self.server = ScriptedServer([self.answer])
         self.url = self.server.url
@@ -48,7 +48,7 @@ class Box:
         return Answer(200, {"Content-Type": "application/octet-stream"}, CONTENT)
 
     def seen(self, path: str) -> list[SeenRequest]:
-        """The requests to this path."""
+        """The requests with this path."""
         return [each for each in self.server.requests if each.target.partition("?")[0] == path]
 
 
@@ -58,7 +58,7 @@ def _json(value: Any, status: int = 200) -> Answer:
 
 @contextmanager
 def box() -> Iterator[Box]:
-    """One, for as long as it is needed."""
+    """A server for the duration of a test."""
     box = Box()
     with box.storage, box.server:
         yield box

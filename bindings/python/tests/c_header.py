@@ -1,4 +1,4 @@
-"""What the C header declares: parsed, and measured by the C compiler."""
+"""The declarations of the C header: parsed, and measured by the C compiler."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from paths import HEADER
 from pycparser import c_ast, c_parser
 
-# Stand in for the system's headers, which are full of extensions that the parser does not know.
+# Replacements for the system's headers, whose extensions the parser does not know.
 SYSTEM_HEADERS = {
     "stddef.h": "typedef unsigned long size_t;\n#define NULL ((void *)0)\n",
     "stdint.h": "".join(
@@ -45,13 +45,13 @@ class Header:
     opaque: set[str] = field(default_factory=set)
     enum_constants: list[str] = field(default_factory=list)
     number_macros: list[str] = field(default_factory=list)
-    #: Sizes of structs and offsets of fields, and the values of constants, as the compiler has them.
+    #: Sizes of structs and offsets of fields, and the values of constants, from the compiler.
     layout: dict[str, dict[str, int]] = field(default_factory=dict)
     values: dict[str, float] = field(default_factory=dict)
 
 
 def read_header(directory: Path) -> Header:
-    """Reads boxretry.h, with the directory for scratch."""
+    """Reads boxretry.h; `directory` is for temporary files."""
     for name, text in SYSTEM_HEADERS.items():
         (directory / name).write_text(text)
     preprocess = ["gcc", "-E", "-P", "-nostdinc", "-I", str(directory)]
@@ -61,7 +61,7 @@ def read_header(directory: Path) -> Header:
     header = Header()
     for node in c_parser.CParser().parse(source).ext:
         _take(node, header)
-    # Macros with a number: not those of initializers, tables and texts, nor those with arguments.
+    # Macros with a number: not those of initializers, tables and texts, and not those with arguments.
     for name, value in re.findall(r"^#define (BOXRETRY_\w+) (.+)$", macros, re.MULTILINE):
         if not value.startswith(("{", '"')) and not name.endswith("_MAP"):
             header.number_macros.append(name)
@@ -105,7 +105,7 @@ def _type(node: Any) -> str:
 
 
 def _measure(header: Header, directory: Path) -> None:
-    """Asks the compiler, with the system's own headers."""
+    """Measures with the compiler and the system's own headers."""
     lines = []
     for struct, fields in header.structs.items():
         lines.append(f'printf("[\\"{struct}\\", \\"\\", %zu],\\n", sizeof({struct}));')

@@ -1,4 +1,4 @@
-"""Calls with retries: a loop, the outcomes that it is fed with, and what it decides."""
+"""Calls with retries: a loop, its outcomes, and its decisions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def response(status: int, *retry_after: str, **headers: str) -> Outcome:
 def decisions(
     outcomes: Iterable[Outcome], decider: RetryStrategy | CustomRetryStrategy | None = None, **options: Any
 ) -> list[Decision]:
-    """What is decided about the outcomes, up to the end of the call. Each decision is one request."""
+    """The decisions about the outcomes, up to the end of the call. Each decision is one request."""
     decided = []
     with RetryLoop(strategy() if decider is None else decider, **options) as loop:
         for outcome in outcomes:

@@ -1,4 +1,4 @@
-"""Event loops for tests of what is awaited."""
+"""Event loops for asynchronous tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def in_loop(work: Callable[[AsyncClient], Awaitable[T]], **settings: Any) -> T:
-    """Runs it with a client in an event loop of its own. What the loop has to complain about is an error."""
+    """Runs `work` with a client in a new event loop. Errors that the loop reports fail the test."""
 
     async def run() -> T:
         complaints: list[dict[str, Any]] = []
@@ -27,7 +27,7 @@ def in_loop(work: Callable[[AsyncClient], Awaitable[T]], **settings: Any) -> T:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Gives the loop its turns until the condition holds."""
+    """Lets the loop run until the condition holds."""
     for _ in range(10_000):
         if condition():
             return

@@ -1,4 +1,4 @@
-"""What a process has of Python's objects, of memory, and of descriptors."""
+"""What a process has in use: Python's objects, memory, and descriptors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class _HeapFigures(Structure):
-    """struct mallinfo2 of glibc; `in_use` is what is allocated, in bytes."""
+    """struct mallinfo2 of glibc; `in_use` is the allocated memory, in bytes."""
 
     _fields_ = (("before", c_size_t * 7), ("in_use", c_size_t), ("after", c_size_t * 2))
 
@@ -23,25 +23,25 @@ def _heap_in_use() -> int:
 
 
 class Footprint(NamedTuple):
-    """What a process has."""
+    """What a process has in use."""
 
-    #: That the garbage collector knows.
+    #: Objects that the garbage collector knows.
     objects: int
-    #: Of Python's own memory.
+    #: Blocks of Python's own memory.
     blocks: int
     #: Bytes of the heap of C that are in use. It also serves objects of more than 512 bytes.
     heap: int
-    #: KiB.
+    #: Resident memory, in KiB.
     resident: int
     descriptors: int
 
     def growth(self, before: Footprint) -> Footprint:
-        """What is more than before."""
+        """What has been added since `before`."""
         return Footprint(*(now - then for now, then in zip(self, before)))
 
 
 def footprint() -> Footprint:
-    """What this process has, without what the garbage collector can free."""
+    """What this process has in use, without what the garbage collector can free."""
     gc.collect()
     with open("/proc/self/statm") as file:
         pages = int(file.read().split()[1])

@@ -1,4 +1,4 @@
-"""Where things are."""
+"""The paths of the project."""
 
 from __future__ import annotations
 

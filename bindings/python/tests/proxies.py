@@ -21,7 +21,7 @@ TLS_REASONS = [
 
 
 class TunnelProxy:
-    """Connects whoever asks to where he wants, after CONNECT."""
+    """Connects each client to the host that it asks for with CONNECT."""
 
     def __init__(self) -> None:
         self.heads: list[str] = []
@@ -67,7 +67,7 @@ def _copy(source: socket.socket, sink: socket.socket) -> None:
 
 @contextlib.contextmanager
 def tunnel_proxy() -> Iterator[TunnelProxy]:
-    """A proxy, for as long as it is needed."""
+    """A proxy for the duration of a test."""
     proxy = TunnelProxy()
     try:
         yield proxy

@@ -1,12 +1,12 @@
-"""Sends very many requests in each way that there is, and looks whether anything is left behind.
+"""Sends very many requests in each of several ways, and checks that nothing is left behind.
 
     python bindings/python/tests/soak.py [--requests N] [WAY…]
 
-For each way: what the process has after a tenth of the requests, and what is more after all of them. It fails if that
-is more than the same few objects and kilobytes, however many requests there were. And how many objects the garbage
-collector has found that only a cycle had kept: nothing of this package makes any.
+For each way, it prints what the process has in use after a tenth of the requests, and the growth after all of them.
+It fails if that is more than a fixed small number of objects and kilobytes, for any number of requests. It also prints
+how many objects the garbage collector found in cycles: this package must not make any.
 
-The environment is that of the tests (`BOXRETRY_LIBRARY`, and the fault server). The suite runs it by test_soak.py.
+The environment is that of the tests (`BOXRETRY_LIBRARY`, and the fault server). test_soak.py runs it in the suite.
 """
 
 from __future__ import annotations
@@ -39,28 +39,28 @@ from boxretry import (
 from boxretry.aio import AsyncClient
 from boxretry.aio import TokenSource as AsyncTokenSource
 
-#: The fault server; its class is of another folder.
+#: The fault server; its class is in another folder.
 Server = Any
-#: Sends one request, and makes use of the response.
+#: Sends one request, and uses the response.
 Send = Callable[[], object]
 
-#: What may be more in the end, however many requests there were. Caches of Python, of the packages and of libcurl.
+#: The allowed growth, for any number of requests: caches of Python, of the packages and of libcurl.
 MOST = Footprint(objects=100, blocks=400, heap=256 << 10, resident=1024, descriptors=2)
 
 PIECES = [b"a" * 1000, b"b" * 3000]
 
 
 class Result(NamedTuple):
-    """What has come of a way."""
+    """The result of a way."""
 
     before: Footprint
     growth: Footprint
-    #: Objects that the garbage collector has freed.
+    #: Objects that only the garbage collector has freed.
     cyclic: int
 
 
 def url_of(server: Server, statuses: str = "200", **parameters: Any) -> str:
-    """Where requests are answered so, again and again, and forgotten by the server."""
+    """A URL that is answered in this way each time, and that the server does not record."""
     url: str = server.url(f"/seq/{statuses}", {"id": server.new_id(), "quiet": "", "cycle": "", **parameters})
     return url
 
@@ -77,7 +77,7 @@ def get(server: Server) -> Iterator[Send]:
 
 @contextlib.contextmanager
 def get_in_thread(server: Server) -> Iterator[Send]:
-    """Where no signals have to be looked out for."""
+    """On a thread that does not have to check for signals."""
     url = url_of(server)
     with Client() as client:
 
@@ -113,7 +113,7 @@ def failures(server: Server) -> Iterator[Send]:
 
 
 class Never(CustomRetryStrategy):
-    """Python code that is asked about each outcome."""
+    """Python code that decides about each outcome."""
 
     def should_retry(self, outcome: Outcome, attempt_number: int) -> bool:
         return False
@@ -121,7 +121,7 @@ class Never(CustomRetryStrategy):
 
 @contextlib.contextmanager
 def callbacks(server: Server) -> Iterator[Send]:
-    """All that is called back without a body."""
+    """All callbacks except those for bodies."""
     url = url_of(server)
     seen: list[Event] = []
 
@@ -137,7 +137,7 @@ def callbacks(server: Server) -> Iterator[Send]:
 
 @contextlib.contextmanager
 def tokens(server: Server) -> Iterator[Send]:
-    """A new one for each request, since the server never likes the one that there is."""
+    """A new token for each request, because the server always rejects the current one."""
     url = url_of(server, "401,200", h="Retry-After:0")
     number = itertools.count()
     with TokenSource(lambda: (f"token-{next(number)}", 3600)) as source, Client(token_source=source) as client:
@@ -168,7 +168,7 @@ def upload(server: Server) -> Iterator[Send]:
 
 @contextlib.contextmanager
 def in_loop(one: Callable[[AsyncClient], Coroutine[Any, Any, object]], at_once: int = 10) -> Iterator[Send]:
-    """So many tasks at once, one crowd after the other, on one event loop."""
+    """Runs `at_once` tasks at a time on one event loop, again and again."""
     loop = asyncio.new_event_loop()
     client = AsyncClient()
 
@@ -196,7 +196,7 @@ def async_get(server: Server) -> Iterator[Send]:
 
 @contextlib.contextmanager
 def async_tokens(server: Server) -> Iterator[Send]:
-    """As `tokens`, with a provider on the loop."""
+    """Like `tokens`, with a provider on the loop."""
     url, number = url_of(server, "401,200", h="Retry-After:0"), itertools.count()
 
     async def provide() -> tuple[str, float]:
@@ -340,12 +340,12 @@ def box_sdk_client(server: Server) -> Iterator[Send]:
 
 
 class Way(NamedTuple):
-    """How requests are sent."""
+    """A way to send requests."""
 
     open: Callable[[Server], contextlib.AbstractContextManager[Send]]
-    #: How many of them each time.
+    #: How many requests each step sends.
     requests: int = 1
-    #: The host package makes cycles by itself.
+    #: The host package itself makes cycles.
     has_cycles: bool = False
 
 
@@ -371,7 +371,7 @@ WAYS = {
 
 
 def soak(way: Way, server: Server, requests: int) -> Result:
-    """Sends so many requests."""
+    """Sends this number of requests."""
     with way.open(server) as send:
 
         def send_many(count: int) -> None:
@@ -379,7 +379,7 @@ def soak(way: Way, server: Server, requests: int) -> Result:
                 send()
 
         def settled() -> Footprint:
-            # An asynchronous generator that was collected is closed when its loop runs the next time.
+            # A generator that was collected is closed when its loop runs the next time.
             gc.collect()
             send()
             return footprint()
@@ -397,7 +397,7 @@ def soak(way: Way, server: Server, requests: int) -> Result:
 
 
 def faults_of(way: Way, result: Result) -> list[str]:
-    """What is wrong with that; empty: nothing."""
+    """The faults of a result; empty if there are none."""
     most = MOST._replace(resident=max(MOST.resident, result.before.resident // 100))
     wrong = [
         f"{grown} {name} more" for name, grown, limit in zip(Footprint._fields, result.growth, most) if grown > limit

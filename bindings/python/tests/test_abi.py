@@ -1,4 +1,4 @@
-"""boxretry._c._abi and boxretry.enums declare what boxretry.h does: all of it, and the same."""
+"""boxretry._c._abi and boxretry.enums declare the same as boxretry.h, and all of it."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ def header(tmp_path_factory: pytest.TempPathFactory) -> Header:
 
 
 def struct_of(name: str) -> Any:
-    """boxretry_retry_options is RetryOptions."""
+    """The class of a struct: boxretry_retry_options is RetryOptions."""
     return getattr(_abi, "".join(word.capitalize() for word in name.split("_")[1:]))
 
 
 def ctypes_of(c_type: str, header: Header) -> Any:
-    """What ctypes has for a type of the header."""
+    """The ctypes type for a type of the header."""
     if c_type in SIMPLE_TYPES:
         return SIMPLE_TYPES[c_type]
     if "(*)" in c_type:
@@ -89,7 +89,7 @@ def ctypes_of(c_type: str, header: Header) -> Any:
 
 
 def test_the_header_was_read(header: Header) -> None:
-    """Else the tests below would compare nothing."""
+    """Otherwise the tests below would compare nothing."""
     assert len(header.functions) > 100
     assert len(header.structs) > 20
     names = ["strategy", "clock", "retry_loop", "client", "call", "response", "queue", "cancel", "sending"]
@@ -160,7 +160,7 @@ def test_the_names_in_lower_case_are_the_library_s(enum: type[IntEnum], name_of:
 
 
 def test_what_a_newer_library_may_say_is_no_error() -> None:
-    """Given a number that this package does not know, when the library answers with it, then it is still an enum."""
+    """Given a number that this package does not know, when the library returns it, then it is still an enum."""
     reason = enums.Reason(1000)
     assert isinstance(reason, enums.Reason)
     assert reason.name == "UNKNOWN_1000"

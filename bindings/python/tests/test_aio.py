@@ -1,4 +1,4 @@
-"""AsyncClient: calls that are awaited, and what becomes of them when their tasks are cancelled."""
+"""AsyncClient: calls that are awaited, and what happens to them when their tasks are canceled."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_there_is_a_method_for_each(server: Server, method: str) -> None:
 
 
 def test_bodies_move_in_pieces_and_hooks_are_asked(server: Server) -> None:
-    """Given a body that is made anew for each attempt, a sink, and a hook that signs, then a redirect between them."""
+    """Given a body that is made again for each attempt, a sink, and a hook that signs, with a redirect between them."""
     id, taken = server.new_id(), bytearray()
 
     async def work(client: AsyncClient) -> Response:
@@ -140,7 +140,7 @@ def test_k1_a_time_out_of_asyncio_cancels_the_call(server: Server) -> None:
 
 
 def test_k1_cancelling_at_the_very_end(server: Server) -> None:
-    """Given calls whose ends and cancels come in the same turns of the loop, then each has one of the two."""
+    """Given calls that end and are canceled in the same turns of the loop, then each has one of the two results."""
     url = server.url("/seq/200", id=server.new_id(), quiet="")
 
     async def work(client: AsyncClient) -> None:
@@ -158,10 +158,10 @@ def test_k1_cancelling_at_the_very_end(server: Server) -> None:
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="task groups came with Python 3.11")
 def test_a_thousand_at_once_half_of_them_cancelled(server: Server) -> None:
-    """In one task group; those that are cancelled would never be answered.
+    """In one task group; without cancellation, the canceled ones would never be answered.
 
-    B8, T3: for a quarter the token that all begin with has expired: they get a new one, for which the provider is asked
-    once.
+    B8, T3: for a quarter, the token that all start with has expired. They get a new one, and the provider is called
+    once for it.
     """
     retried = {"h": "Retry-After:0"}
     good = server.url("/seq/503,200", retried, id=server.new_id(), cycle="", quiet="")
@@ -182,7 +182,7 @@ def test_a_thousand_at_once_half_of_them_cancelled(server: Server) -> None:
         assert {task.result().status for task in tasks[::4]} <= {200, 503}
         statuses = {tuple(attempt.status for attempt in task.result().attempts) for task in tasks[2::4]}
         assert (401, 200) in statuses
-        assert statuses <= {(401, 200), (200,)}  # Some may have begun when the new token was there.
+        assert statuses <= {(401, 200), (200,)}  # Some may have started after the new token was there.
         assert all(task.cancelled() for task in tasks[1::2])
         await until(lambda: client.stats().calls_ended == 1000)
 
@@ -264,7 +264,7 @@ def test_a_closed_client_refuses(server: Server) -> None:
 
 
 def test_a_loop_that_is_closed_in_the_middle_is_forgotten(server: Server) -> None:
-    """Given a loop that is stopped and closed with a call under way, then neither is kept."""
+    """Given a loop that is stopped and closed during a call, then neither is kept."""
     id, client, loop = server.new_id(), AsyncClient(), asyncio.new_event_loop()
     task = loop.create_task(client.get(server.url("/seq/stall", id=id)))
     for _ in range(3):
@@ -284,7 +284,7 @@ def test_a_loop_that_is_closed_in_the_middle_is_forgotten(server: Server) -> Non
 
 
 class Asks(AsyncCustomRetryStrategy):
-    """Retries what is no success, after it has asked somebody."""
+    """Retries everything but a success, if a coroutine agrees."""
 
     def __init__(self, ask: Callable[[Outcome], Coroutine[Any, Any, Any]]) -> None:
         self.ask = ask
@@ -298,7 +298,7 @@ class Asks(AsyncCustomRetryStrategy):
 
 
 def test_b9_a_strategy_with_coroutines_runs_on_the_loop(server: Server) -> None:
-    """And it may send requests with the very client that asks it."""
+    """It can also send requests with the client that is calling it."""
     url = server.url("/seq/418,418,200", id=server.new_id())
     other = server.url("/seq/200", id=server.new_id(), body="yes")
     seen: list[tuple[int, bool, object]] = []
@@ -419,7 +419,7 @@ def test_a_blocking_client_refuses_coroutines(server: Server) -> None:
 
 
 def test_closing_may_take_too_long(server: Server) -> None:
-    """Given an `on_event` that hangs for a while, then aclose() says so in time."""
+    """Given an `on_event` that hangs for a while, then aclose() raises in time."""
     may_go, hangs = threading.Event(), threading.Event()
 
     def on_event(event: Event) -> None:

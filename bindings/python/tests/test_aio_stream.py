@@ -1,4 +1,4 @@
-"""AsyncClient.stream(), and bodies that come from asynchronous iterators."""
+"""AsyncClient.stream(), and bodies from asynchronous iterators."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def _server(tls_server: Server) -> Server:
 
 
 def over(server: Server, work: Callable[[AsyncClient], Awaitable[None]]) -> None:
-    """As `in_loop()`, with a client that trusts the server."""
+    """Like `in_loop()`, with a client that trusts the server."""
     in_loop(work, ca_file=server.files["ca"])
 
 
 def pattern(size: int) -> bytes:
-    """What the server sends."""
+    """The bytes that the server sends."""
     return b"".join(b"%015d\n" % (offset % 1_000_000) for offset in range(0, size + 16, 16))[:size]
 
 
@@ -82,7 +82,7 @@ def test_pieces_of_any_size(server: Server, chunk_size: int | None) -> None:
 
 @pytest.mark.parametrize("begun", [0, 50])
 def test_status_and_headers_are_there_at_the_beginning(server: Server, begun: int) -> None:
-    """Given a body that has only begun, or not even that."""
+    """Given a body of which only the beginning has arrived, or nothing."""
     id = server.new_id()
 
     async def work(client: AsyncClient) -> None:
@@ -107,7 +107,7 @@ def test_other_responses_than_a_2xx_can_be_read_too(server: Server) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_more_than_some_waits_for_a_slow_reader(server: Server, kind: str) -> None:
-    """Given a body without end: the transfer pauses, and goes on when it is read. Its idle time rests."""
+    """Given an endless body: the transfer pauses, and continues when the body is read. A pause is not idle time."""
     told: list[Progress] = []
 
     async def work(client: AsyncClient) -> None:
@@ -207,7 +207,7 @@ def test_a_stream_is_used_in_its_block_only(server: Server) -> None:
 
 
 def test_what_ends_the_call_is_raised(server: Server) -> None:
-    """On entering; and in the middle, when what came before has been read (B15)."""
+    """On entering, and in the middle, after what arrived before has been read (B15)."""
 
     async def work(client: AsyncClient) -> None:
         with pytest.raises(ConnectError):
@@ -252,7 +252,7 @@ def test_a_closed_client_ends_its_streams(server: Server) -> None:
 
 
 def test_a_sink_and_files_are_as_for_the_blocking_client(server: Server, tmp_path: Path) -> None:
-    """A download that goes on where it was, a form, progress, and a sink that is told of the response."""
+    """A download that continues where it stopped, a form, progress, and a sink that gets the response's head."""
     told: list[Progress] = []
     heads: list[ResponseHead] = []
 
@@ -292,7 +292,7 @@ async def chunks(*pieces: str | bytes) -> AsyncIterator[str | bytes]:
 
 
 class Lasting:
-    """What can be iterated over again and again."""
+    """An object that can be iterated over repeatedly."""
 
     def __aiter__(self) -> AsyncIterator[str | bytes]:
         return chunks("a", b"", b"b")
@@ -343,7 +343,7 @@ def test_bodies_go_both_ways_at_once(server: Server) -> None:
 
 
 def test_both_bodies_pause_and_go_on_by_themselves(server: Server) -> None:
-    """Given a server that answers before it has read the body, and more of both than waits for anybody."""
+    """Given a server that answers before it has read the body, and larger bodies than the buffers hold."""
 
     async def work(client: AsyncClient) -> None:
         url = server.url("/seq/200", {"id": server.new_id(), "size": 10_000_000, "early": ""})
@@ -355,7 +355,7 @@ def test_both_bodies_pause_and_go_on_by_themselves(server: Server) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_iterator_is_not_asked_far_ahead_of_the_transfer(server: Server, kind: str) -> None:
-    """Given a server that does not read on: it is asked for what kernels and windows take, and no more."""
+    """Given a server that does not read further, then it gives only what kernels and windows take."""
     given, last = [0], [0.0]
     size, piece = 100_000_000, b"x" * 50_000
 
@@ -396,7 +396,7 @@ def test_m1_a_slow_iterator_does_not_hold_a_thread_and_its_idle_time_rests(serve
 
 @pytest.mark.parametrize("raised", [KeyError("mine"), TypeError])
 def test_what_an_iterator_raises_comes_out_of_the_await(server: Server, raised: Any) -> None:
-    """Or gives what is none of a body."""
+    """Also if it yields an object that is not a piece of a body."""
 
     async def fails() -> AsyncIterator[Any]:
         yield b"a"
@@ -418,7 +418,7 @@ def test_what_an_iterator_raises_comes_out_of_the_await(server: Server, raised: 
 
 @pytest.mark.parametrize("how", ["task", "call", "stream"])
 def test_k1_the_end_of_the_call_ends_the_iterator(server: Server, how: str) -> None:
-    """Given one that hangs: whether the task is cancelled, the call has its answer early, or the stream is left."""
+    """Given an iterator that hangs: the task is canceled, the call is answered early, or the stream is left."""
     log: list[str] = []
 
     async def hangs() -> AsyncIterator[bytes]:
@@ -453,7 +453,7 @@ def test_k1_the_end_of_the_call_ends_the_iterator(server: Server, how: str) -> N
 
 
 def test_a_generator_that_was_made_for_an_attempt_is_closed_after_it(server: Server) -> None:
-    """Given a server that answers while the iterator has more, of each attempt."""
+    """Given a server that answers while the iterator of each attempt has more."""
     made, closed = list[int](), list[int]()
 
     async def endless() -> AsyncIterator[bytes]:

@@ -1,4 +1,4 @@
-"""Token sources whose provider is a coroutine: where it runs, what ends it, and what becomes of what it raises."""
+"""Token sources whose provider is a coroutine: where it runs, what ends it, and what happens to its exceptions."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from boxretry.aio import AsyncClient, TokenSource
 
 Server = Any
 
-#: More than anything here takes.
+#: Longer than anything here takes.
 PATIENCE = 60
 
 
 class Provider:
-    """Answers with what a list says, in this order, after some turns of the loop; the last one again and again."""
+    """Gives the answers of a list, in order, after some turns of the loop; the last one repeatedly."""
 
     def __init__(self, *answers: Any) -> None:
         self.answers = list(answers)
@@ -87,7 +87,7 @@ def test_t3_many_requests_share_one_call_on_the_loop(server: Server) -> None:
 
 
 def test_b8_a_401_gets_a_new_token(server: Server) -> None:
-    """With a source of the request's own, made before there was a loop."""
+    """With the request's own source, made before there was a loop."""
     id, source = server.new_id(), TokenSource(Provider(("t1", 3600), ("t2", 3600)))
 
     async def work(client: AsyncClient) -> None:
@@ -99,7 +99,7 @@ def test_b8_a_401_gets_a_new_token(server: Server) -> None:
 
 
 def test_t5_retryable_failures_are_retried_in_virtual_time() -> None:
-    """T4: and others are not. What was raised is the cause."""
+    """T4: and others are not. The provider's exception is the cause."""
 
     async def work() -> None:
         clock, provider = ManualClock(), Provider(TokenProviderError("soon", retryable=True), ("token", 3600))
@@ -128,7 +128,7 @@ def test_t5_retryable_failures_are_retried_in_virtual_time() -> None:
     ],
 )
 def test_f68_what_a_provider_raises_is_the_cause(server: Server, answer: Any, cause: type[BaseException]) -> None:
-    """T4. Of `get()`, and of a call."""
+    """T4. For `get()`, and for a call."""
     provider = Provider(answer)
 
     async def work(client: AsyncClient) -> None:
@@ -144,7 +144,7 @@ def test_f68_what_a_provider_raises_is_the_cause(server: Server, answer: Any, ca
 
 
 def test_f113_a_provider_that_is_cancelled_cancels(server: Server) -> None:
-    """T4. All who wait get CancelledError, after one call."""
+    """T4. All waiting callers get CancelledError, after one call."""
     provider = Provider(asyncio.CancelledError())
 
     async def work(client: AsyncClient) -> None:
@@ -181,7 +181,7 @@ def test_t6_what_is_no_life_is_told_to_those_who_wait() -> None:
 
 
 def test_f67_a_provider_that_asks_its_own_source_is_refused(server: Server) -> None:
-    """T4: at once. What needs no token of it can be asked."""
+    """T4: immediately. Calls that do not need its token are possible."""
     causes: list[BaseException | None] = []
 
     async def work() -> None:
@@ -272,7 +272,7 @@ def test_t4_a_provider_that_does_not_answer_in_time_is_cancelled_and_asked_again
 
 
 def test_one_source_in_one_loop_after_the_other(server: Server) -> None:
-    """Given a provider that its loop leaves unfinished: that is a failure, and the next loop asks it anew."""
+    """Given a provider that its loop leaves unfinished: that is a failure, and the next loop calls it again."""
     provider = Provider(("t1", 3600))
     hanging = Hangs()
     answers: list[Any] = [hanging, provider]
@@ -299,7 +299,7 @@ def test_one_source_in_one_loop_after_the_other(server: Server) -> None:
 
 
 def test_a_blocking_client_may_have_the_source_on_another_thread(server: Server) -> None:
-    """But not without any loop."""
+    """But not without a loop."""
     source = TokenSource(Provider(("t1", 3600)))
     with Client(token_source=source) as client:
         with pytest.raises(ClientTokenProviderFailedError) as raised:
@@ -334,7 +334,7 @@ def test_nothing_is_kept_without_need() -> None:
         return weakref.ref(provider)
 
     gone = asyncio.run(work())
-    # A thread of the library may be about to let go of it.
+    # A thread of the library may be about to release it.
     deadline = time.monotonic() + 10
     while gone() is not None and time.monotonic() < deadline:
         gc.collect()

@@ -1,4 +1,4 @@
-"""docs/api-clients.md: how many requests API clients send when they retry by themselves. With --long: installs them."""
+"""docs/api-clients.md: how many requests API clients send with their own retries. With --long: installs them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROWS = {
 
 @pytest.fixture(scope="module")
 def interpreter(request: pytest.FixtureRequest) -> Path:
-    """A Python that has the clients, of the versions that the page names."""
+    """A Python that has the clients, in the versions that the page names."""
     if not request.config.getoption("--long"):
         pytest.skip("installs the clients; --long")
     packages = [f"{name}=={version}" for name, (version, _) in ROWS.items()]

@@ -1,4 +1,4 @@
-"""RetryBudget: what clients and retry loops share to bound their retries (C1)."""
+"""RetryBudget: clients and retry loops share it to limit their retries (C1)."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ DOWN, WELL = Outcome(503), Outcome(200)
 
 
 def first_decision(budget: RetryBudget, outcome: Outcome = DOWN) -> Decision:
-    """What a new call with that budget does after its first attempt."""
+    """The decision of a new call with that budget after its first attempt."""
     with RetryStrategy() as strategy, RetryLoop(strategy, budget=budget) as loop:
         return loop.next(outcome)
 
 
 def test_c1_half_of_a_budget_can_be_taken_and_successes_give_back() -> None:
-    """C1. Given one of 4, two loops retry once each, the third ends; after a success there is a retry again."""
+    """C1. Given one of 4, two loops retry once each, the third ends; after a success a retry is possible again."""
     with RetryBudget(4, ratio=0.5) as budget:
         decisions = [first_decision(budget) for _ in range(3)]
         assert [decision.reason for decision in decisions] == [
@@ -75,7 +75,7 @@ def test_c1_a_success_never_fills_a_budget_beyond_its_capacity() -> None:
 
 
 def test_c1_custom_strategies_are_charged_too() -> None:
-    """C1. What decides to retry does not matter."""
+    """C1. It does not matter what decides to retry."""
 
     class Always(CustomRetryStrategy):
         def should_retry(self, outcome: Outcome, attempt_number: int) -> bool:
@@ -87,7 +87,7 @@ def test_c1_custom_strategies_are_charged_too() -> None:
 
 
 def test_c1_loops_and_clients_share_one_and_it_may_be_closed_first() -> None:
-    """C1. Given a client and a loop with one budget, what one takes the other does not have."""
+    """C1. Given a client and a loop with one budget, what one takes is not available to the other."""
     budget = RetryBudget(2)
     kept = RetryBudget(2)
     with Client(RetryStrategy(retry_base_interval=0), budget=budget) as client, RetryStrategy() as strategy:
@@ -105,7 +105,7 @@ def test_c1_loops_and_clients_share_one_and_it_may_be_closed_first() -> None:
 
 
 def test_c1_a_client_takes_one_kind_of_budget() -> None:
-    """C1. A budget, and the fields that make a private one, contradict each other."""
+    """C1. A shared budget and the fields for a private one exclude each other."""
     with RetryBudget(2) as budget, pytest.raises(InvalidArgumentError, match="budget"):
         Client(budget=budget, budget_capacity=2)
 
@@ -142,7 +142,7 @@ def test_ratios_out_of_range_are_refused(ratio: float) -> None:
 
 @pytest.mark.parametrize("other", [1, "budget", RetryStrategy()], ids=lambda value: type(value).__name__)
 def test_only_a_budget_is_a_budget(other: Any) -> None:
-    """C1. Nothing else is taken as one."""
+    """C1. Other objects are refused."""
     with pytest.raises(TypeError, match="budget: must be a RetryBudget"):
         Client(budget=other)
     with RetryStrategy() as strategy, pytest.raises(TypeError, match="budget: must be a RetryBudget"):

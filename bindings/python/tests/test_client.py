@@ -1,4 +1,4 @@
-"""Client, Call and Response: what becomes of arguments, and how what the library says is told."""
+"""Client, Call and Response: how arguments are passed, and how results are returned."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from boxretry.aio import AsyncClient
 from boxretry.enums import Error
 from boxretry.options import ClientSettings, RequestArguments
 
-#: The server's own class is of another folder.
+#: The server's class is in another folder.
 Server = Any
 
 
@@ -63,7 +63,7 @@ def client() -> Any:
 
 
 def echo(server: Server, client: Client, **arguments: Any) -> Any:
-    """What the server saw of a POST."""
+    """What the server received of a POST."""
     id = server.new_id()
     client.post(server.url("/seq/200", id=id), **arguments)
     (seen,) = server.seen(id)
@@ -445,7 +445,7 @@ def test_a_call_keeps_its_client(server: Server) -> None:
 
 
 def test_nothing_is_kept_without_need(server: Server) -> None:
-    """Given calls of all endings, when they and the client are dropped, then they are gone without the collector."""
+    """Given calls with all kinds of results, when dropped, they are freed without the garbage collector."""
 
     def on_event(event: Event) -> None:
         if event.user_data == "fails":
@@ -544,7 +544,7 @@ def test_a_copy_of_a_response_has_all_its_parts(server: Server, client: Client, 
 
 
 def test_errors_of_calls_survive_pickling(server: Server, client: Client) -> None:
-    """With their attempts, and their response."""
+    """With their attempts and their response."""
     with pytest.raises(ConnectError) as refused:
         client.get(f"http://127.0.0.1:{server.ports['refused']}/")
     with pytest.raises(HTTPStatusError) as not_found:

@@ -21,7 +21,7 @@ from boxretry._c import _abi
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
 Server = Any
-#: Seconds that a machine with much else to do may take longer.
+#: Seconds that a busy machine may take longer.
 PATIENCE = 5
 
 
@@ -58,7 +58,7 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS.values(), ids=list(WAYS))
 @pytest.mark.parametrize("item", ["stall", "503"])
 def test_f81_ctrl_c_ends_a_blocking_wait(server: Server, way: str, item: str) -> None:
-    """K1. In an attempt, and in a wait of 60 s: KeyboardInterrupt within 0.2 s, the call cancelled."""
+    """K1. During an attempt, and during a wait of 60 s: KeyboardInterrupt within 0.2 s, and the call is canceled."""
     program = f"""
     class Slow(CustomRetryStrategy):
         def should_retry(self, outcome, attempt_number):
@@ -87,7 +87,7 @@ def test_f81_ctrl_c_ends_a_blocking_wait(server: Server, way: str, item: str) ->
 
 @pytest.mark.parametrize("item", ["stall", "503"])
 def test_f81_ctrl_c_comes_in_time(server: Server, item: str) -> None:
-    """The best of some rounds, since the machine may be busy: within 0.2 s, in an attempt and in a wait of 60 s."""
+    """The best of some rounds, because the machine may be busy: within 0.2 s, in an attempt and in a wait of 60 s."""
     program = """
     client = Client()
     try:
@@ -111,7 +111,7 @@ def test_f81_ctrl_c_comes_in_time(server: Server, item: str) -> None:
 
 
 def test_f81_ctrl_c_just_after_the_request_was_begun(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may come at any moment: here, the library has made the call, and Python has not heard of it."""
+    """It may come at any moment: here, the library has made the call, and Python does not know it yet."""
     begin = _abi.boxretry_client_submit
 
     def interrupted(*arguments: object) -> int:
@@ -120,7 +120,7 @@ def test_f81_ctrl_c_just_after_the_request_was_begun(server: Server, monkeypatch
 
     monkeypatch.setattr(_abi, "boxretry_client_submit", interrupted)
     with Client() as client:
-        with pytest.raises(KeyboardInterrupt) as raised:  # Which keeps the frames that it went through.
+        with pytest.raises(KeyboardInterrupt) as raised:  # It keeps the frames that it passed through.
             client.get(server.url("/seq/stall", id=server.new_id()))
         due = time.monotonic() + PATIENCE
         while client.stats().calls_ended == 0 and time.monotonic() < due:
@@ -130,7 +130,7 @@ def test_f81_ctrl_c_just_after_the_request_was_begun(server: Server, monkeypatch
 
 
 def test_a_signal_handler_runs_during_a_wait(server: Server) -> None:
-    """And the wait goes on after it."""
+    """The wait continues after it."""
     program = """
     import signal
     signal.signal(signal.SIGUSR1, lambda *_: print("handled", flush=True))
@@ -157,7 +157,7 @@ AT_THE_END = {
 @pytest.mark.parametrize("what", AT_THE_END.values(), ids=list(AT_THE_END))
 @pytest.mark.parametrize("how", ["", "sys.exit(0)"])
 def test_open_clients_are_closed_before_the_interpreter_ends(server: Server, what: str, how: str) -> None:
-    """Given calls with callbacks that are still under way, then the process ends well, and soon."""
+    """Given calls with callbacks that are still in progress, then the process exits normally, and soon."""
     program = f"""
     def print_it(event):
         seen.append(event)
@@ -182,13 +182,13 @@ def test_open_clients_are_closed_before_the_interpreter_ends(server: Server, wha
     id = server.new_id()
     urls = server.url("/seq/200", id=id, quiet=""), server.url("/seq/stall", id=id, quiet="")
     code, output, errors = end_of(start(program, *urls))
-    if "daemon" in what:  # What it raises in the end is its own affair.
+    if "daemon" in what:  # What it raises at the end does not matter.
         errors = ""
     assert (code, output, errors) == (0, "at the end\n", "")
 
 
 def test_calls_have_ended_before_python_can_no_longer_be_called_back(server: Server) -> None:
-    """Given functions that run at the end after those of this package, then they find no call under way."""
+    """Given functions that run at exit after those of this package, then no call is in progress."""
     program = """
     import atexit
     client = Client(on_event=lambda event: None)
@@ -200,7 +200,7 @@ def test_calls_have_ended_before_python_can_no_longer_be_called_back(server: Ser
 
 
 def test_what_the_parent_made_is_refused_in_the_child(server: Server) -> None:
-    """Never a hang; and it may be closed and dropped there."""
+    """It never hangs; and the child may close and drop it."""
     client, switch = Client(), CancelSwitch()
     url = server.url("/seq/200", id=server.new_id())
     response, unread = client.get(url), client.get(url)
@@ -240,7 +240,7 @@ def test_what_the_parent_made_is_refused_in_the_child(server: Server) -> None:
 
 
 def test_what_the_child_makes_works(server: Server) -> None:
-    """Also from a child of a thread that is not the main one, in the middle of another's request."""
+    """Also in a child of a thread that is not the main one, during another thread's request."""
     url = server.url("/seq/503,200", {"503.h": "Retry-After:0"}, id=server.new_id(), cycle="")
     client = Client()
     call = client.submit("GET", server.url("/seq/stall", id=server.new_id()))
@@ -257,7 +257,7 @@ def test_what_the_child_makes_works(server: Server) -> None:
 
 @pytest.mark.parametrize("where", ["strategy", "on_event of the engine's thread", "on_event of the caller's thread"])
 def test_a_fork_inside_a_callback(server: Server, where: str) -> None:
-    """In the child, the parent's objects are refused as anywhere; and this thread may not wait, as in any callback."""
+    """In the child, the parent's objects are refused as always; and this thread must not wait, as in any callback."""
     url = server.url("/seq/200", id=server.new_id(), cycle="")
     ran: list[bool] = []
 
@@ -294,7 +294,7 @@ def test_a_fork_inside_a_callback(server: Server, where: str) -> None:
 
 
 def test_a_child_of_multiprocessing_ends_well(server: Server) -> None:
-    """Given a client that the parent has open, then the child closes nothing that is the parent's."""
+    """Given a client that the parent has open, then the child closes nothing that belongs to the parent."""
     program = """
     import multiprocessing
     client = Client()

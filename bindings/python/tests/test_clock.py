@@ -1,4 +1,4 @@
-"""ManualClock: a clock that only moves when told."""
+"""ManualClock: a clock that only moves when told to."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def clock() -> Iterator[ManualClock]:
 
 @pytest.fixture
 def in_thread(clock: ManualClock) -> Iterator[Callable[..., Future[Any]]]:
-    """Runs a call in a thread of its own; waits on the clock end with the test."""
+    """Runs a call in a separate thread; waits on the clock end with the test."""
     with ThreadPoolExecutor(16) as threads:
         yield threads.submit
         clock.close()
@@ -102,7 +102,7 @@ def test_sleeps_end_in_the_order_of_their_times(clock: ManualClock, in_thread: C
     sleepers = {}
     for seconds in (3, 1, 2):
         sleepers[seconds] = in_thread(sleep, seconds)
-    while len(clock._sleepers) < 3:  # There is no public way to wait for three of them.
+    while len(clock._sleepers) < 3:  # There is no public way to wait for three sleepers.
         clock.wait_for_timer()
 
     for seconds in (1, 2, 3):
@@ -146,7 +146,7 @@ def test_close_ends_a_wait_for_a_timer(clock: ManualClock, in_thread: Callable[.
 
 
 def test_close_while_many_sleep_and_advance(clock: ManualClock, in_thread: Callable[..., Future[None]]) -> None:
-    """Whoever is just about to wait, or in the middle of a call, gets an error, and nothing is freed under it."""
+    """A thread that is about to wait, or in the middle of a call, gets an error; nothing that it uses is freed."""
 
     def work() -> None:
         while True:
@@ -186,7 +186,7 @@ def test_a_wait_for_a_timer_ends_when_someone_sleeps(
 
 @pytest.mark.parametrize("wait", [lambda clock: clock.sleep(10), lambda clock: clock.wait_for_timer()])
 def test_k1_ctrl_c_ends_a_wait(wait: FunctionType, clock: ManualClock, in_thread: Callable[..., Future[None]]) -> None:
-    """When a signal comes while the main thread waits, then what the signal's handler raises ends the wait."""
+    """When a signal comes while the main thread waits, then an exception of the signal's handler ends the wait."""
     lines, first_line = inspect.getsourcelines(threading.Condition.wait)
     waits_from = first_line + [line.strip().partition(" ")[0] for line in lines].index("try:")
     was_interrupted = False
@@ -201,7 +201,7 @@ def test_k1_ctrl_c_ends_a_wait(wait: FunctionType, clock: ManualClock, in_thread
             raise KeyboardInterrupt
 
     def send_signals() -> None:
-        while not was_interrupted:  # One that comes before the wait does not end it.
+        while not was_interrupted:  # A signal that comes before the wait does not end it.
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
     handler = signal.signal(signal.SIGINT, interrupt)

@@ -1,4 +1,4 @@
-"""What a `__del__` may still do with what is collected in one cycle with it: its handles are freed before."""
+"""What a `__del__` can still do with objects that are collected in one cycle with it: their handles are freed first."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from boxretry import (
     RetryStrategy,
 )
 
-#: The server's own class is of another folder.
+#: The server's class is in another folder.
 Server = Any
 
 
 class Owner(CustomRetryStrategy):
-    """Refers to itself, and does something at its end."""
+    """Refers to itself, and calls a function at its end."""
 
     def __init__(self, at_the_end: Callable[[Any], object]) -> None:
         self.itself = self
@@ -38,7 +38,7 @@ class Owner(CustomRetryStrategy):
 
 
 def seen_at_the_end(make: Callable[[Owner], Any], use: Callable[[Any], object]) -> list[object]:
-    """What comes of the use of what an owner has, in the owner's `__del__`."""
+    """The result of using an owner's object in the owner's `__del__`."""
     seen: list[object] = []
 
     def at_the_end(has: Any) -> None:
@@ -71,7 +71,7 @@ def seen_at_the_end(make: Callable[[Owner], Any], use: Callable[[Any], object]) 
     ],
 )
 def test_it_is_closed(make: Callable[[Owner], Any], use: Callable[[Any], object]) -> None:
-    """And never used after it was freed."""
+    """It is never used after it was freed."""
     assert seen_at_the_end(make, use) == [ClosedError]
 
 
@@ -88,7 +88,7 @@ def test_it_may_be_ended(make: Callable[[Owner], Any], use: Callable[[Any], obje
 
 
 def test_a_response_that_was_not_read_is_closed(server: Server) -> None:
-    """Given one of which the body has been looked at, and one of which it has not."""
+    """Given a response whose body was read, and one whose body was not."""
     url = server.url("/seq/200", id=server.new_id(), cycle="")
     with Client() as client:
         assert seen_at_the_end(lambda _: client.get(url), lambda response: response.content) == [ClosedError]

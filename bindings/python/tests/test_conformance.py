@@ -1,4 +1,4 @@
-"""python -m boxretry.conformance: what it prints, and how it exits."""
+"""python -m boxretry.conformance: its output and its exit status."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_given_the_vectors_it_counts_what_passed(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out == "87 passed, 0 failed\n"
 
 
-# One file for each mode: its text, and all that is printed about it.
+# One file for each mode: its text, and everything that is printed about it.
 FILES = {
     "decisions": (
         "# a comment\n"

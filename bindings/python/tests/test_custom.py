@@ -1,4 +1,4 @@
-"""CustomRetryStrategy (B9): what it is told, what it may answer, and what becomes of what it raises."""
+"""CustomRetryStrategy (B9): its arguments, its possible answers, and what happens to its exceptions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from boxretry._c import _abi
 
 
 class Answers(CustomRetryStrategy):
-    """Answers with what a function says; remembers what it was told."""
+    """Returns a function's result; records its arguments."""
 
     def __init__(self, answer: Callable[[], Any]) -> None:
         self.answer = answer
@@ -48,7 +48,7 @@ class Answers(CustomRetryStrategy):
 
 
 class Waits(CustomRetryStrategy):
-    """Always retries, after what a function says; remembers for what it was asked."""
+    """Always retries, after the delay that a function returns; records its arguments."""
 
     def __init__(self, delay: Callable[[], Any]) -> None:
         self.delay = delay
@@ -80,13 +80,13 @@ def test_it_answers_with_a_bool_or_an_action(answer: bool | Action, action: Acti
 
 
 def test_it_sees_successes_too() -> None:
-    """A success that it does not retry is one."""
+    """A success that it does not retry counts as one."""
     decided = decisions([Outcome(204), Outcome(204)], Answers(iter([True, False]).__next__))
     assert [each.action for each in decided] == [Action.RETRY, Action.SUCCEED]
 
 
 def test_it_is_told_all_about_the_outcome() -> None:
-    """The request is the very object that was passed, and headers come back as they went."""
+    """The request is the same object that was passed, and headers are returned unchanged."""
     request = Request(
         "PUT", "https://example.com/é", [("A", "b")], b"a\0b", RetrySafety.SAFE, user_data={"anything": 1}
     )
@@ -266,7 +266,7 @@ def test_an_action_that_is_no_answer_is_a_failure(answer: Action) -> None:
 
 
 def test_an_action_far_out_of_range_is_not_cut() -> None:
-    """2^32 + 1 must not read as RETRY."""
+    """2^32 + 1 must not be read as RETRY."""
     with pytest.raises(ValueError, match="should_retry"):
         decisions([Outcome(503)], Answers(lambda: Action(2**32 + 1)))
 
@@ -331,7 +331,7 @@ def test_nothing_that_waits_is_allowed_inside_it() -> None:
 
 
 def test_the_loop_may_be_closed_inside_its_own_strategy() -> None:
-    """Given a strategy that only its loop keeps, then both live until the call is over."""
+    """Given a strategy that only its loop keeps, then both live until the call has ended."""
     freed: list[bool] = []
 
     class ClosesItsLoop(CustomRetryStrategy):
@@ -355,7 +355,7 @@ def test_the_loop_may_be_closed_inside_its_own_strategy() -> None:
 
 
 def test_a_request_that_is_dropped_meanwhile_lives_until_the_call_is_over() -> None:
-    """Given an outcome from which should_retry takes the request, then retry_after still gets it."""
+    """Given should_retry that takes the request from the outcome, then retry_after still gets it."""
     outcome = Outcome(503, request=Request(user_data="of the test"))
 
     class DropsTheRequest(CustomRetryStrategy):
@@ -402,7 +402,7 @@ def test_one_that_refers_to_its_own_loop_is_collected() -> None:
 
 
 def test_each_thread_gets_what_it_raised_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given another thread that asks after the library has returned, and before what was raised is looked at."""
+    """Given another thread that decides after the library has returned, before the exception is looked up."""
     ask_the_library = _abi.boxretry_retry_loop_next
     first, second = OfThisTestError("first"), OfThisTestError("second")
     threads: list[threading.Thread] = []
@@ -426,7 +426,7 @@ def test_each_thread_gets_what_it_raised_itself(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_was_raised_before_a_ctrl_c_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a Ctrl-C after the library has returned, and before what was raised is looked at."""
+    """Given a Ctrl-C after the library has returned, before the exception is looked up."""
     ask_the_library = _abi.boxretry_retry_loop_next
 
     def interrupted(*arguments: Any) -> None:
@@ -442,7 +442,7 @@ def test_what_was_raised_before_a_ctrl_c_is_forgotten(monkeypatch: pytest.Monkey
 
 
 def test_several_threads_may_ask_one_at_once() -> None:
-    """Each gets what it raised itself."""
+    """Each gets its own exception."""
 
     class RaisesTheUserData(CustomRetryStrategy):
         def should_retry(self, outcome: Outcome, attempt_number: int) -> bool:

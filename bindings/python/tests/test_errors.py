@@ -31,12 +31,12 @@ from boxretry import (
 from boxretry._c import _abi
 from boxretry.enums import Error
 
-#: The words of their names stand the other way round in the library.
+#: The library's names have their words in the other order.
 TIMEOUTS = {"TimeoutIdleError": "IdleTimeoutError", "TimeoutResourceError": "ResourceTimeoutError"}
 
 
 def test_every_error_of_the_library_has_its_class() -> None:
-    """Also those that no function of this package raises: an error that the library names and has no class is found."""
+    """Also errors that no function of this package raises: this test finds any error without a class."""
     known = {number: _abi.boxretry_error_name(number).decode() for number in range(1, 1000)}
     known = {number: name for number, name in known.items() if name != "unknown"}
     for number, name in known.items():
@@ -86,7 +86,7 @@ def test_every_class_survives_pickling(kind: type[BoxRetryError]) -> None:
 
 
 def test_an_error_survives_pickling() -> None:
-    """As multiprocessing and concurrent.futures do it."""
+    """In the way that multiprocessing and concurrent.futures do it."""
     with pytest.raises(InvalidArgumentError) as raised:
         RetryStrategy(max_attempts=-1)
     error = pickle.loads(pickle.dumps(raised.value))

@@ -1,4 +1,4 @@
-"""os.fork(): what a child may do with its parent's objects, and with its own."""
+"""os.fork(): what a child can do with its parent's objects, and with its own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threade
 
 
 def in_child(work: Callable[[], object]) -> None:
-    """Does the work in a child process. It fails if the work raises, and if it hangs."""
+    """Does the work in a child process. Fails if the work raises or hangs."""
     read_end, write_end = os.pipe()
     child = os.fork()
     if child == 0:
@@ -51,7 +51,7 @@ class Always(CustomRetryStrategy):
 
 
 def test_a_check_of_the_tests_own() -> None:
-    """What a child raises is seen here."""
+    """An exception in a child is seen here."""
 
     def work() -> None:
         raise KeyError("of the child")
@@ -136,7 +136,7 @@ def test_b6_a_child_draws_other_delays_than_its_parent() -> None:
 
 
 def test_a_fork_while_a_thread_holds_the_clock_s_lock() -> None:
-    """Given that, then the child does not wait for a thread that it does not have."""
+    """The child does not wait for that thread, which does not exist in it."""
     clock = ManualClock()
 
     def work() -> None:
@@ -166,7 +166,7 @@ def test_a_fork_while_a_thread_holds_the_clock_s_lock() -> None:
 
 
 def test_a_fork_while_a_loop_decides() -> None:
-    """Given that, then the child does not wait for it."""
+    """The child does not wait for it."""
 
     class Forks(CustomRetryStrategy):
         def should_retry(self, outcome: Outcome, attempt_number: int) -> bool:

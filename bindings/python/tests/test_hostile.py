@@ -1,4 +1,4 @@
-"""Whatever is passed, a Python exception comes of it at worst; and nothing is cut to fit."""
+"""Any argument leads at worst to a Python exception; and no value is truncated."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from boxretry import (
 
 
 class Raises:
-    """Raises whenever it is looked at."""
+    """Raises whenever it is used."""
 
     def __getattr__(self, name: str) -> Any:
         raise RuntimeError(name)
@@ -71,7 +71,7 @@ def with_clock(use: Callable[[ManualClock, Any], object]) -> Callable[[Any], Non
     return use_with_value
 
 
-#: Each argument of each call, with all that it must refuse.
+#: Each argument of each call, with the values that it must refuse.
 ARGUMENTS: dict[str, tuple[Callable[[Any], object], list[Any]]] = {
     # Strategy
     "max_attempts": (lambda value: RetryStrategy(max_attempts=value), [*NOT_INTEGERS, *HUGE_INTEGERS, -1]),
@@ -231,6 +231,6 @@ def test_long_texts_are_taken() -> None:
 @pytest.mark.parametrize("make", [ManualClock, lambda: RetryLoop(RetryStrategy())])
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_what_has_a_handle_cannot_be_copied(make: Callable[[], Any], duplicate: Callable[[Any], object]) -> None:
-    """Two would free the same one."""
+    """Two objects would free the same handle."""
     with make() as original, pytest.raises(TypeError, match="cannot be copied or pickled"):
         duplicate(original)

@@ -1,4 +1,4 @@
-"""The network client for the Box SDK: the real SDK on its own client and on this engine, against a scripted Box."""
+"""The network client for the Box SDK: the SDK on its own client and on this engine, against a scripted Box."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def scripted_box() -> Iterator[Box]:
 
 @pytest.fixture(params=["theirs", "ours"])
 def network_client(request: Any) -> Any:
-    """Both: what holds for the one has to hold for the other."""
+    """Both kinds: each test must pass for both."""
     return BoxNetworkClient() if request.param == "theirs" else RetryNetworkClient()
 
 
@@ -192,7 +192,7 @@ def test_r3_a_stream_that_cannot_be_sent_again_is_not(scripted_box: Box, client:
 
 
 def test_a_download_comes_as_it_is_read(server: Any) -> None:
-    """Given a body without end, of which some is read; and one that breaks off."""
+    """Given an endless body, of which some is read; and one that breaks off."""
     id, network_client = server.new_id(), RetryNetworkClient()
 
     def get(**parameters: Any) -> Any:
@@ -212,7 +212,7 @@ def test_a_download_comes_as_it_is_read(server: Any) -> None:
 
 
 def test_an_upload_is_read_while_it_is_sent(scripted_box: Box, client: BoxClient) -> None:
-    """Given more than any buffer takes, read in pieces and by the thread that waits."""
+    """Given more data than any buffer takes, read in pieces and by the thread that waits."""
     reads: list[tuple[int, int]] = []
 
     class Counts(io.BytesIO):
@@ -250,7 +250,7 @@ def test_a_time_out_is_a_network_exception(scripted_box: Box, network_client: An
 
 
 class ThreeTimes(RetryStrategy):
-    """A strategy of somebody's own, which is asked about every outcome."""
+    """A user's own strategy, which is called for every outcome."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -273,7 +273,7 @@ def test_b9_a_strategy_of_the_sdk_is_asked(scripted_box: Box, network_client: An
     scripted_box.faults[FOLDER] = [404, Fault.HANG_UP, Fault.HANG_UP, 401]
     assert client.folders.get_folder_by_id("0").id == "0"
     asked = [each for each in strategy.asked if each != (200, 1)]  # Those are about tokens.
-    # The engine may have sent it again at once where a kept connection was hung up on (B13).
+    # The engine may have sent it again immediately, if a kept connection was closed (B13).
     attempts = len(asked)
     assert asked[:2] == [(404, 1), (0, 1)]
     assert asked[-2:] == [(401, attempts - 1), (200, attempts)]
@@ -305,7 +305,7 @@ def test_redirects_without_end(scripted_box: Box, client: BoxClient) -> None:
 
 
 def test_the_server_sees_the_same_from_both(scripted_box: Box) -> None:
-    """Given the flows above on each, in turn, then no request differs in what matters."""
+    """Given the flows above on each, in turn, then the requests are equal in the parts that matter."""
 
     def flows(network_client: Any) -> list[tuple[object, ...]]:
         before = len(scripted_box.server.requests)
@@ -394,7 +394,7 @@ def test_it_works_in_a_child_of_fork(scripted_box: Box) -> None:
 
 
 def test_f131_f144_the_connection_timeout_alone(server: Any) -> None:
-    """F131, F144: given a full backlog, the call ends after that time; what is not said keeps its default."""
+    """F131, F144: given a full backlog, the call ends after that time; other values keep their defaults."""
     session = NetworkSession(
         timeout_config=TimeoutConfig(connection_timeout_ms=100), retry_strategy=BoxRetryStrategy(max_attempts=1)
     )

@@ -26,7 +26,7 @@ from boxretry.testing import Answer, Fault, ScriptedServer, SeenRequest  # noqa:
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
 Server = Any
-#: Makes a client with a transport whose settings are given under `transport`, and with those of the client itself.
+#: Makes a client. `transport` has the settings of its transport; the others are those of the client itself.
 Make = Callable[..., Any]
 
 
@@ -35,7 +35,7 @@ def ours(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 class Blocking:
-    """An `httpx.AsyncClient` that is used as one that blocks, so that one test is for both kinds."""
+    """An `httpx.AsyncClient` used like a blocking one, so that one test covers both kinds."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -56,7 +56,7 @@ class Blocking:
 
 @pytest.fixture(params=["theirs", "ours", "theirs-async", "ours-async"])
 def make(request: Any) -> Iterator[Make]:
-    """On both kinds of transports, and both of clients: what holds for the one has to hold for the other."""
+    """On both kinds of transports and of clients: each test must pass for all."""
     whose, _, is_async = request.param.partition("-")
     made: list[Any] = []
 
@@ -179,7 +179,7 @@ def test_streams(make: Make) -> None:
 
 
 def test_a_stream_is_there_before_its_end(make: Make, server: Server) -> None:
-    """Given a body of which half comes."""
+    """Given a body of which half arrives."""
     client, id = make(), server.new_id()
     request = client.build_request("GET", server.url("/seq/stall:body", {"id": id, "size": 320}))
     response = client.send(request, stream=True)
@@ -201,7 +201,7 @@ def test_a_stream_is_there_before_its_end(make: Make, server: Server) -> None:
 
 
 def test_a_stream_that_breaks_off(make: Make, server: Server) -> None:
-    """Also of one that is read at once."""
+    """Also if it is read immediately."""
     client = make(timeout=0.2)
     for parameters, kind in (
         ({"close_after": 500}, httpx.RemoteProtocolError),
@@ -223,7 +223,7 @@ def test_a_stream_keeps_its_connection(make: Make, server: Server) -> None:
 
 @pytest.mark.parametrize("kind", [RetryTransport, AsyncRetryTransport])
 def test_f59_without_streams_it_is_retried(server: Server, kind: Any) -> None:
-    """And with them, one that has not begun."""
+    """And with streams, a response that has not begun."""
     for streams, item in ((False, "1.close_after"), (True, "1.close")):
         transport = kind(streams=streams, **ours({}))
         client: Any = httpx.Client if kind is RetryTransport else httpx.AsyncClient
@@ -237,7 +237,7 @@ def test_f59_without_streams_it_is_retried(server: Server, kind: Any) -> None:
 
 
 def test_content_is_sent_as_it_comes(client: Any, server: Server) -> None:
-    """Large, and more than any buffer takes; in the thread or the loop that waits."""
+    """Larger than any buffer; in the thread or the loop that waits."""
     threads: set[int] = set()
 
     def pieces() -> Iterator[bytes]:
@@ -312,7 +312,7 @@ def test_redirects(make: Make, status: int, method: str, then: str) -> None:
 
 
 def test_redirects_that_are_not_wanted_and_those_without_end(client: Any) -> None:
-    """By default they are not."""
+    """By default they are not followed."""
     with ScriptedServer([Answer(302, {"Location": "/"})]) as server:
         response = client.get(server.url)
         assert (response.status_code, response.has_redirect_location) == (302, True)
@@ -424,7 +424,7 @@ def test_proxies(make: Make, tls_server: Server) -> None:
     assert [each.target for each in proxy.requests] == ["http://nowhere.invalid/a?b"]
     assert proxy.requests[0].header("Proxy-Authorization") == "Basic dTpw"
     url = tls_server.url("/seq/200", kind="https", id=tls_server.new_id())
-    with tunnel_proxy() as tunnel, pytest.raises(httpx.ConnectError):  # The certificate's, so the tunnel is there.
+    with tunnel_proxy() as tunnel, pytest.raises(httpx.ConnectError):  # From the certificate, so the tunnel exists.
         make({"proxy": tunnel.url}).get(url)
     assert {head.split()[0] for head in tunnel.heads} == {"CONNECT"}
 
@@ -462,7 +462,7 @@ def test_a_proxy_that_is_not_there(server: Server) -> None:
 
 
 def test_timeouts(server: Server) -> None:
-    """A deadline is one; and the transport's own is for clients that have none."""
+    """A deadline counts as one; the transport's own timeout is for clients that have none."""
     url = server.url("/seq/stall", id=server.new_id())
     with httpx.Client(transport=RetryTransport(deadline=0.05)) as client:
         with pytest.raises(httpx.TimeoutException) as raised:
@@ -614,7 +614,7 @@ def test_f133_header_bytes_above_0x7f_are_as_the_package_has_them(make: Make) ->
 
 
 def test_f136_the_servers_own_reason_phrase_is_kept(make: Make, server: Server) -> None:
-    """F136: given a phrase of the server's own, and an empty one."""
+    """F136: given the server's own phrase, and an empty one."""
     for line, reason in (("404 Gone fishing", "Gone fishing"), ("200 ", "")):
         url = server.url("/seq/200", id=server.new_id(), status_line=f"HTTP/1.1 {line}")
         assert make().get(url).reason_phrase == reason

@@ -1,4 +1,4 @@
-"""The spans and metrics that a program gets, from the SDK's own exporters in memory."""
+"""The spans and metrics that a program gets, from the SDK's own in-memory exporters."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ SERVER = SpanKind.SERVER
 
 
 class Recorded:
-    """A tracer and a meter, and what they have got."""
+    """A tracer and a meter, and what they recorded."""
 
     def __init__(self, sampler: sampling.Sampler = sampling.ALWAYS_ON) -> None:
         self._exporter, self._reader = InMemorySpanExporter(), InMemoryMetricReader()
@@ -103,7 +103,7 @@ def parent(span: ReadableSpan) -> tuple[int, int] | None:
 
 
 def received(request: SeenRequest) -> tuple[int, int]:
-    """What the server is told of the span that has sent the request."""
+    """The span of the request, from the headers that the server received."""
     version, trace_id, span_id, _ = (request.header("traceparent") or "").split("-")
     assert version == "00"
     return int(trace_id, 16), int(span_id, 16)
@@ -335,7 +335,7 @@ def test_a_call_that_was_canceled_is_not_an_error(recorded: Recorded) -> None:
 
 
 def test_a_task_that_is_canceled_ends_its_spans(recorded: Recorded) -> None:
-    """Nobody waits for the call any more when it ends."""
+    """No task waits for the call when it ends."""
     came = threading.Event()
 
     def answer(request: SeenRequest) -> Fault:

@@ -49,7 +49,7 @@ def session_with(adapter: BaseAdapter) -> Session:
 
 @pytest.fixture(params=[HTTPAdapter, ours], ids=["theirs", "ours"])
 def session(request: Any) -> Iterator[Session]:
-    """On both adapters: what holds for the one has to hold for the other."""
+    """On both adapters: each test must pass for both."""
     with session_with(request.param()) as session:
         yield session
 
@@ -321,7 +321,7 @@ def test_a_deadline_is_a_timeout(server: Server) -> None:
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_f113_a_canceled_call_is_a_connection_error(server: Server, stream: bool) -> None:
-    """T4. The token provider cancels: programs that use requests expect its exceptions, and no other."""
+    """T4. The token provider cancels: programs that use requests only expect its exceptions."""
 
     def provider() -> tuple[str, float]:
         raise CancelledError
@@ -336,14 +336,14 @@ def test_f113_a_canceled_call_is_a_connection_error(server: Server, stream: bool
 
 
 def test_the_adapter_s_own_timeout(server: Server) -> None:
-    """It is for requests that say none."""
+    """It applies to requests without a timeout."""
     url = server.url("/seq/stall", id=server.new_id())
     with session_with(ours(timeout=Timeout(50))) as session, pytest.raises(requests.ReadTimeout):
         session.get(url)
 
 
 def test_a_long_error_body_is_whole(our_session: Session, server: Server) -> None:
-    """The engine would cut it off at 1 MiB (B15), of which nobody would tell."""
+    """By default the engine would truncate it at 1 MiB (B15), and requests would not know."""
     response = our_session.get(server.url("/seq/404", {"size": 2_000_000}, id=server.new_id()))
     assert len(response.content) == 2_000_000
 
@@ -352,7 +352,7 @@ def test_a_long_error_body_is_whole(our_session: Session, server: Server) -> Non
 
 
 def test_a_stream_is_there_before_its_end(session: Session, server: Server) -> None:
-    """Given a body of which half comes; and pieces as they come, if they are chunks."""
+    """Given a body of which half arrives; in pieces as they arrive, if they are chunks."""
     for parameters in ({}, {"chunked": ""}):
         url = server.url("/seq/stall:body", {"id": server.new_id(), "size": 320, **parameters})
         with session.get(url, stream=True) as response:
@@ -372,7 +372,7 @@ def test_what_is_left_early_is_cancelled(session: Session, server: Server) -> No
 
 
 def test_a_stream_keeps_its_connection(session: Session, server: Server) -> None:
-    """Given streams that are read to their end: with a length, in chunks, and none at all."""
+    """Given streams that are read to their end: with a length, in chunks, and with neither."""
     id = server.new_id()
     for path, parameters in (("/seq/200", {}), ("/seq/200", {"chunked": ""}), ("/seq/204", {}), ("/seq/404", {})):
         for _ in range(3):
@@ -412,7 +412,7 @@ def test_a_file_is_sent_from_where_it_is(session: Session, server: Server, tmp_p
     path = tmp_path / "file"
     path.write_bytes(b"before" + b"x" * size)
     kinds: list[Any] = [lambda: path.open("rb"), lambda: io.BytesIO(path.read_bytes())]
-    if sys.version_info < (3, 13):  # From 3.13 on, requests takes the length of the packed file for that of the body.
+    if sys.version_info < (3, 13):  # From 3.13 on, requests takes the packed file's length as the body's.
         kinds.append(lambda: gzipped(path))
     for open_file in kinds:
         id = server.new_id()
@@ -424,14 +424,14 @@ def test_a_file_is_sent_from_where_it_is(session: Session, server: Server, tmp_p
 
 
 def gzipped(path: Path) -> Any:
-    """A file that nobody but Python can read, and that can be rewound."""
+    """A file that only Python can read, and that can be rewound."""
     packed = path.with_suffix(".gz")
     packed.write_bytes(gzip.compress(path.read_bytes()))
     return gzip.open(packed)
 
 
 def test_pieces_are_sent_as_they_come(session: Session, server: Server) -> None:
-    """In the thread that waits, as with requests: of a generator that waits for what another response brings."""
+    """In the thread that waits, as with requests: of a generator that waits for another response."""
     threads: set[int] = set()
     source = session.get(server.url("/seq/200", id=server.new_id(), size=3_000_000), stream=True)
 
@@ -463,7 +463,7 @@ def test_r3_what_can_be_rewound_is_sent_again(our_session: Session, server: Serv
             url = server.url("/seq/503,200", id=id)
             if status == 503:
                 data = iter([b"hello"])
-            # As a request of one's own, since a list is a form to requests.
+            # As a prepared request, because requests takes a list for a form.
             request = our_session.prepare_request(requests.Request("PUT", url))
             request.body = data
             del request.headers["Content-Length"]
@@ -489,7 +489,7 @@ def test_what_a_body_raises_comes_out(session: Session, server: Server, stream: 
 
 
 def test_b15_bodies_that_go_both_ways_at_once(our_session: Session, server: Server) -> None:
-    """Given a server that answers before it has read the body, and more than waits for a reader."""
+    """Given a server that answers before it has read the body, and more data than the buffer holds."""
     given: list[int] = []
 
     def pieces() -> Iterator[bytes]:
@@ -505,7 +505,7 @@ def test_b15_bodies_that_go_both_ways_at_once(our_session: Session, server: Serv
 
 @pytest.mark.parametrize("is_sized", [True, False])
 def test_a_stream_comes_back_for_a_body_that_is_read(session: Session, server: Server, is_sized: bool) -> None:
-    """Given more than waits for its reader, behind a body whose length is known, or not."""
+    """Given more data than the buffer holds, after a request body of known or unknown length."""
     url = server.url("/seq/200", id=server.new_id(), size=5_000_000)
     headers = {"Content-Length": "10"} if is_sized else {}
     request = session.prepare_request(requests.Request("PUT", url, data=iter([b"hello", b"there"])))
@@ -616,7 +616,7 @@ def test_f132_a_stream_outlives_its_session(server: Server) -> None:
 
 
 def test_f132_closing_one_session_leaves_the_requests_of_another(server: Server) -> None:
-    """F132: given a request of one session under way while another, with the same adapter, is closed."""
+    """F132: given a request in progress of one session while another, with the same adapter, is closed."""
     adapter = ours()
     id = server.new_id()
     results: list[int] = []
@@ -648,14 +648,14 @@ def test_f133_a_location_with_bytes_above_0x7f_is_followed(session: Session) -> 
 
 
 class Encrypting(io.BufferedReader):
-    """A file that gives something else than what lies on the disk."""
+    """A file whose read() returns other data than the file on the disk."""
 
     def read(self, size: int | None = -1) -> bytes:
         return super().read(size).swapcase()
 
 
 class Wrapping:
-    """The same, as a wrapper with the attributes of what it wraps."""
+    """The same, as a wrapper with the attributes of the wrapped object."""
 
     mode = "rb"
 
@@ -676,7 +676,7 @@ class Wrapping:
     "wrap", [lambda path: Encrypting(io.FileIO(path)), lambda path: Wrapping(path.open("rb"))], ids=["subclass", "file"]
 )
 def test_f138_the_read_of_a_wrapper_wins(session: Session, tmp_path: Path, wrap: Callable[[Path], Any]) -> None:
-    """F138: given a file-like body whose own read() gives something else than the file that it wraps."""
+    """F138: given a file-like body whose own read() returns other data than the wrapped file."""
     (tmp_path / "a").write_bytes(b"secret " * 1000)
     with ScriptedServer([200]) as server, contextlib.closing(wrap(tmp_path / "a")) as file:
         session.put(server.url, data=file)
@@ -716,7 +716,7 @@ def test_urllib3s_timeouts_are_understood(session: Session, server: Server) -> N
 
 
 def test_f137_a_body_that_breaks_off(session: Session, server: Server) -> None:
-    """F137: given a body that ends before its Content-Length, and chunks that are not."""
+    """F137: given a body that ends before its Content-Length, and invalid chunks."""
     for item in ("short", "reset:body"):
         with pytest.raises((requests.exceptions.ChunkedEncodingError, requests.ConnectionError)) as raised:
             _ = session.get(server.url(f"/seq/{item}", id=server.new_id())).content
@@ -737,7 +737,7 @@ def test_the_version_of_a_response_is_told(session: Session) -> None:
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_f136_the_servers_own_reason_phrase_is_kept(session: Session, server: Server, stream: bool) -> None:
-    """F136: given a phrase of the server's own, an empty one, and one with a byte above 0x7F."""
+    """F136: given the server's own phrase, an empty one, and one with a byte above 0x7F."""
     for line, reason in (
         ("404 Gone fishing", "Gone fishing"),
         ("200 ", ""),
@@ -764,7 +764,7 @@ def test_f131_the_connect_timeout_bounds_connecting_alone(our_session: Session, 
 def test_f140_a_given_proxy_wins_over_the_environment(
     session: Session, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """F140: given a proxy for the session, and NO_PROXY for the host; the proxy sends what it is asked for."""
+    """F140: given a proxy for the session, and NO_PROXY for the host; the proxy gets the request."""
     monkeypatch.setenv("NO_PROXY", "*")
     monkeypatch.setenv("no_proxy", "*")
     with ScriptedServer([Answer(200, body=b"by the proxy")]) as proxy:
@@ -775,7 +775,7 @@ def test_f140_a_given_proxy_wins_over_the_environment(
 
 
 def test_f143_an_error_is_there_before_its_body(our_session: Session) -> None:
-    """F143: given stream=True and a 404 whose body comes after the caller has seen the head."""
+    """F143: given stream=True and a 404 whose body arrives after the caller has seen the head."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         head_seen = threading.Event()
 
@@ -797,13 +797,13 @@ def test_f143_an_error_is_there_before_its_body(our_session: Session) -> None:
 
 
 def test_f142_a_reader_may_take_longer_than_the_timeout(our_session: Session) -> None:
-    """F142: given a body that is larger than what waits for the reader, who then stops for longer than the timeout."""
+    """F142: given a body larger than the buffer, and a reader that pauses for longer than the timeout."""
     body = b"x" * 8_000_000
     with ScriptedServer([Answer(200, body=body)]) as server:
         response = our_session.get(server.url, stream=True, timeout=0.2)
         pieces = response.iter_content(1000)
         first = next(pieces)
-        threading.Event().wait(0.6)  # The pause is what the test is about.
+        threading.Event().wait(0.6)  # The pause is the subject of the test.
         assert first + b"".join(pieces) == body
 
 

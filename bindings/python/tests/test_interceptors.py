@@ -1,4 +1,4 @@
-"""docs/testing-tools.md: which tools that intercept see the requests of this package. Each cell there is a test."""
+"""docs/testing-tools.md: which intercepting tools see the requests of this package. Each cell there is a test."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COLUMNS = ["client", "requests", "httpx"]
 
 
 def table() -> dict[str, dict[str, str]]:
-    """What the page says of each tool."""
+    """The page's row for each tool."""
     rows = re.findall(r"^\| (?!tool |---)(.*) \|$", PAGE.read_text(), re.MULTILINE)
     cells = [[cell.strip() for cell in row.split("|")] for row in rows]
     return {row[0].strip("`"): dict(zip(COLUMNS, row[1:])) for row in cells}
@@ -114,7 +114,7 @@ def with_respx(url: str, cassettes: Path) -> Iterator[object]:
 
 @contextmanager
 def with_vcrpy(url: str, cassettes: Path) -> Iterator[object]:
-    """Recorded from requests itself."""
+    """Recorded with requests itself."""
     with vcr.use_cassette(str(cassettes / "a.yaml")):
         by_requests(url, HTTPAdapter())
     with vcr.use_cassette(str(cassettes / "a.yaml"), record_mode="none") as cassette:
@@ -132,7 +132,7 @@ NAMES = [*INTERCEPTORS, "pytest-httpx"]
 
 
 def cells(tools: list[str]) -> list[Any]:
-    """A test for each cell of these rows that says something, and each way to send a request."""
+    """A test for each cell of these rows that is not empty, and each way to send a request."""
     found = [(tool, column, way) for tool in tools for column, way in WAYS if table()[tool][column]]
     return [pytest.param(*each, id=f"{each[0]}-{each[2].__name__}") for each in found]
 
@@ -144,7 +144,7 @@ def test_the_page_has_every_tool_and_no_other() -> None:
 
 @pytest.mark.parametrize(("tool", "column", "way"), cells(list(INTERCEPTORS)))
 def test_a_tool_that_intercepts(tool: str, column: str, way: Callable[[str], tuple[int, str]], tmp_path: Path) -> None:
-    """Where it does not see the request, the real server gets it, with retries."""
+    """If the tool does not see the request, the real server gets it, with retries."""
     answers = [Answer(503, body="busy"), Answer(200, body="real")]
     with ScriptedServer(answers) as server, INTERCEPTORS[tool](server.url + "/a", tmp_path):
         before = len(server.requests)

@@ -1,4 +1,4 @@
-"""The examples and figures of the two sources as they stand there, without a server. See docs/conformance.md."""
+"""The examples and figures of the two sources, without a server. See docs/conformance.md."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_b1_the_example_of_customized_parameters() -> None:
 
 
 def test_b9_the_example_of_a_custom_strategy() -> None:
-    """Box's page: 5xx is retried after 1 s as long as the attempt number is below 3, and nothing else is."""
+    """Box's page: 5xx is retried after 1 s as long as the attempt number is below 3; nothing else is retried."""
 
     class Custom(CustomRetryStrategy):
         def should_retry(self, outcome: Outcome, attempt_number: int) -> bool:
@@ -55,7 +55,7 @@ def test_b9_the_example_of_a_custom_strategy() -> None:
 
 
 def test_b4_b5_exceptions_have_their_own_progression_and_count_as_attempts() -> None:
-    """Given responses and exceptions in turn: each waits by the number of its counter."""
+    """Given responses and exceptions in turn: each waits by the number of its own counter."""
     strategy = RetryStrategy(retry_randomization_factor=0)
     decided = decisions([ERROR, EXCEPTION, ERROR, EXCEPTION, ERROR, ERROR], strategy)
     assert waits(decided) == [2, 2, 8, 4]

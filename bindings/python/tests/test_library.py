@@ -1,4 +1,4 @@
-"""boxretry._c.library: where the shared library comes from."""
+"""boxretry._c.library: where the shared library is found."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PackageFolder = Path
 
 @pytest.fixture
 def package_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PackageFolder:
-    """A folder in place of the package's; and no library of that name elsewhere on the machine."""
+    """A folder instead of the package's; no library of that name is elsewhere on the machine."""
     monkeypatch.setattr(library, "__file__", str(tmp_path / "_c" / "library.py"))
     monkeypatch.setattr(library, "SONAME", "libboxretry-of-a-test.so.0")
     monkeypatch.delenv("BOXRETRY_LIBRARY")
@@ -25,7 +25,7 @@ def package_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PackageFo
 
 
 def make_library(path: Path, version_number: int) -> Path:
-    """A shared library that has nothing but a version."""
+    """A shared library that only has a version."""
     source = f"int boxretry_version_number(void) {{ return {version_number}; }}"
     subprocess.run(["gcc", "-shared", "-x", "c", "-", "-o", path], input=source, text=True, check=True)
     return path
@@ -51,7 +51,7 @@ def test_the_environment_comes_before_the_system(
 
 
 def test_the_system_comes_last(package_folder: PackageFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given neither of the others, then the name is left to the system, and its answer is judged."""
+    """Given neither of the others, then the system looks up the name, and the library that it finds is checked."""
     monkeypatch.setattr(library, "SONAME", "libc.so.6")
 
     with pytest.raises(ImportError) as raised:

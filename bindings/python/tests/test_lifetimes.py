@@ -1,4 +1,4 @@
-"""Who owns what, and for how long: closing, collecting, threads, and what is left behind."""
+"""Ownership and lifetimes: closing, collecting, threads, and what is left behind."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_handle_is_freed_once(function: str, how: str, monkeypatch: pytest.Mon
 
 
 def test_a_call_keeps_its_handle_until_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a loop that another thread closes while it decides, then it is freed after that."""
+    """Given a loop that another thread closes while it decides, then it is freed after the decision."""
     freed = Freed(monkeypatch, "boxretry_retry_loop_free")
     freed_meanwhile: list[int] = []
 
@@ -104,7 +104,7 @@ def test_a_loop_keeps_a_strategy_that_was_closed() -> None:
 
 
 def test_texts_live_until_the_library_has_read_them() -> None:
-    """Given texts of which nobody else keeps the bytes, and a garbage collector that runs at every turn."""
+    """Given texts whose bytes no other object keeps, and a garbage collector that runs all the time."""
     threshold = gc.get_threshold()
     gc.set_threshold(1)
     try:
@@ -168,7 +168,7 @@ def fail() -> Callable[[], object]:
     [(decide_all_the_time, 100_000), (decide_with_a_custom_strategy, 20_000), (make_and_close, 5_000), (fail, 2_000)],
 )
 def test_nothing_is_left_behind(make: Callable[[], Callable[[], object]], count: int) -> None:
-    """Neither objects, nor blocks of Python's memory, nor of the heap of C."""
+    """Neither objects, nor blocks of Python's memory, nor memory of C's heap."""
     use = make()
 
     for _ in range(count // 10):
@@ -214,7 +214,7 @@ def test_several_threads_may_each_have_a_loop() -> None:
 
 
 def test_threads_that_fight_over_one_loop_get_decisions_or_errors() -> None:
-    """Not what it is for; but no attempt is lost, none is mixed up, and nothing crashes, even as it is closed."""
+    """Not a supported use; but no attempt is lost, none is mixed up, and nothing crashes, even while it is closed."""
     loop = RetryLoop(Always(), max_total_attempts=1000000)
     numbers: list[int] = []
 
@@ -243,14 +243,14 @@ def test_threads_that_fight_over_one_loop_get_decisions_or_errors() -> None:
 
 
 def output_of_program(text: str) -> tuple[int, bytes, bytes]:
-    """How a Python program exits, and what it prints."""
+    """How a Python program exits, and its output."""
     environment = {**os.environ, "PYTHONPATH": f"{PACKAGE}/src"}
     ran = subprocess.run([sys.executable, "-c", text], capture_output=True, timeout=60, env=environment)
     return ran.returncode, ran.stdout, ran.stderr
 
 
 def test_nothing_is_freed_at_exit() -> None:
-    """Daemon threads may still be at work then."""
+    """Daemon threads may still be running then."""
     program = """
 from boxretry import *
 from boxretry._c import _abi
@@ -260,7 +260,7 @@ everything = [ManualClock(), RetryStrategy(), RetryLoop(RetryStrategy())]
 everything.append(everything)
 """
     assert output_of_program(program) == (0, b"", b"")
-    # What is let go of before is freed, and the program prints it.
+    # Objects that are dropped before are freed, and the program prints it.
     status, printed, _ = output_of_program(program + "everything.clear()")
     assert status == 0
     assert sorted(printed.split()) == sorted(b"freed retry_loop freed strategy freed strategy freed clock".split())

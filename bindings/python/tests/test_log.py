@@ -1,4 +1,4 @@
-"""What is logged of calls (issue 12, item 7): DEBUG for attempts, INFO for retries, WARNING for giving up."""
+"""The log of calls (issue 12, item 7): DEBUG for attempts, INFO for retries, WARNING for giving up."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AT_ONCE = RetryStrategy(retry_base_interval=0, max_attempts=2, max_retries_on_ex
 
 
 def log_of(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """Level and text of each record, with milliseconds left out and the ids of calls as N."""
+    """Level and text of each record, without milliseconds, and with N for the ids of calls."""
     assert {record.name for record in caplog.records} <= {"boxretry"}
     return [
         f"{record.levelname} {re.sub(r'^call [0-9]+:', 'call N:', record.getMessage())}" for record in caplog.records
@@ -31,7 +31,7 @@ def failing(server: Server, **parameters: Any) -> str:
 
 
 def test_attempts_and_retries_are_logged_as_they_happen(server: Server, caplog: pytest.LogCaptureFixture) -> None:
-    """And no secret: no query, no user, no header, no body."""
+    """Without secrets: no query, no user, no header, no body."""
     caplog.set_level("DEBUG", "boxretry")
     seen: list[int] = []
     url = failing(server)
@@ -71,7 +71,7 @@ def test_all_records_of_a_call_have_its_id(server: Server, caplog: pytest.LogCap
     ("item", "result"), [("503", "status 503"), ("429", "status 429"), ("reset", "receive"), ("stall", "deadline")]
 )
 def test_giving_up_is_a_warning_once(server: Server, caplog: pytest.LogCaptureFixture, item: str, result: str) -> None:
-    """Also of a client that logs nothing else."""
+    """Also for a client that logs nothing else."""
     caplog.set_level("WARNING", "boxretry")
     with Client(AT_ONCE) as client:
         call = client.submit("GET", server.url(f"/seq/{item}"), deadline=0.1)
@@ -100,14 +100,14 @@ def test_other_ends_are_no_giving_up(server: Server, caplog: pytest.LogCaptureFi
 
 
 def test_a_client_has_no_listener_unless_there_is_something_to_log(server: Server) -> None:
-    """So nothing is paid for it."""
+    """So it has no costs."""
     logger = logging.getLogger("boxretry")
     assert not logger.isEnabledFor(logging.INFO)
     with Client(AT_ONCE) as client:
         assert not client._is_watched
 
 
-# A program of its own, since pytest adds handlers to the root logger; without any, Python prints errors on stderr.
+# A separate program, because pytest adds handlers to the root logger; without any, Python prints errors to stderr.
 FAILING_PROGRAM = """
 import logging, sys
 from boxretry import Client, OAuth2Token, Proxy, RetryStrategy
@@ -128,7 +128,7 @@ TOKEN = '{"access_token": "one", "expires_in": 3600, "refresh_token": "second"}'
 
 
 def errors_of_program(server: Server, *, handler: bool) -> str:
-    """What a program prints on stderr in which a call is given up and on_refresh_token raises."""
+    """What a program prints to stderr in which a call is given up and on_refresh_token raises."""
     urls = [server.url("/seq/503"), server.url("/seq/200", {"200.body": TOKEN}, id=server.new_id())]
     command = [sys.executable, "-c", FAILING_PROGRAM, *map(str, urls), "yes" if handler else ""]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60)

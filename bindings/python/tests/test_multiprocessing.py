@@ -17,7 +17,7 @@ Server = Any
 
 
 def run(folder: Path, program: str, *arguments: object) -> str:
-    """What the program prints. It is a file, since "spawn" imports it in the child."""
+    """The output of the program. It is a file, because "spawn" imports it in the child."""
     script = folder / "program.py"
     script.write_text(textwrap.dedent(program))
     process = subprocess.Popen(
@@ -34,7 +34,7 @@ def run(folder: Path, program: str, *arguments: object) -> str:
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_children_with_clients_of_their_own(server: Server, tmp_path: Path, method: str) -> None:
-    """Given a client of the parent that is at work, then four children send requests by theirs, in both ways."""
+    """Given a client of the parent with a call in progress, four children send theirs, blocking and asynchronous."""
     program = """
     import asyncio, multiprocessing, sys
     from boxretry import Client
@@ -63,7 +63,7 @@ def test_children_with_clients_of_their_own(server: Server, tmp_path: Path, meth
 
 
 def test_a_client_of_the_parent_is_refused(server: Server, tmp_path: Path) -> None:
-    """With a clear error, both clients, also if the fork comes in the middle of calls; it may be closed there."""
+    """With a clear error, for both clients, also if the fork comes during calls; the child may close it."""
     program = """
     import asyncio, os, sys, threading
     from boxretry import Client, ForkedError
@@ -99,9 +99,9 @@ def test_a_client_of_the_parent_is_refused(server: Server, tmp_path: Path) -> No
 
 
 def test_a_pre_fork_server(server: Server, tmp_path: Path) -> None:
-    """Given sessions that were made and used before the workers were, then each worker can use them.
+    """Given sessions that were made and used before the workers started, then each worker can use them.
 
-    The workers of the second generation too, and each ends well by itself.
+    Workers of the second generation can too, and each exits normally by itself.
     """
     pytest.importorskip("requests")
     program = """

@@ -1,4 +1,4 @@
-"""The folders are rooms, each above those that it imports. No import makes a cycle, for type checkers either."""
+"""The folders are rooms, each above those that it imports. Imports never form a cycle, not even for type checkers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from boxretry import _moved
 PACKAGE = Path(boxretry.__file__).parent
 NAME = boxretry.__name__
 
-#: From the bottom up. A room may import those before it. A name without a folder is a module beside the rooms.
+#: From the bottom up. A room may import those before it. A name without a folder is a module next to the rooms.
 ROOMS = [
     "_c",
     "outcome",
@@ -41,17 +41,17 @@ ROOMS = [
     "conformance",
 ]
 
-#: What the header's numbers and errors are in Python. They lie beside `_c` because programs import from them.
+#: The header's numbers and errors in Python. They are next to `_c` because programs import from them.
 OF_C = {"enums", "errors", "attempt"}
 
-#: An exception has the response, and the response raises the exception; only type checkers see it.
+#: An exception has the response, and the response raises the exception; only type checkers see this cycle.
 ALLOWED = {("errors", "calls.response")}
 
 Edge = tuple[str, str]
 
 
 def module_name(path: Path) -> str:
-    """Within the package; "" is the package itself."""
+    """The module's name within the package; "" is the package itself."""
     parts = path.relative_to(PACKAGE).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -85,7 +85,7 @@ def room(module: str) -> str:
 
 
 def cycle(graph_edges: set[Edge]) -> list[str]:
-    """The nodes of a cycle; none: there is no cycle."""
+    """The nodes of a cycle; empty if there is none."""
     graph: dict[str, set[str]] = {}
     for module, other in graph_edges:
         graph.setdefault(module, set()).add(other)

@@ -1,4 +1,4 @@
-"""Nothing is left behind by requests, in any way of sending them. --long: the long form of soak.py."""
+"""Requests leave nothing behind, in any way of sending them. --long: the long form of soak.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from paths import PACKAGE
 from soak import WAYS
 
-#: What the adapters are for.
+#: The packages that the adapters need.
 NEEDS = {"requests": "requests", "httpx": "httpx", "httpx, async": "httpx", "Box SDK": "box_sdk_gen"}
 
 

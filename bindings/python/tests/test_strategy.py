@@ -1,4 +1,4 @@
-"""RetryStrategy: its options, and what it answers."""
+"""RetryStrategy: its options and its decisions."""
 
 from __future__ import annotations
 
@@ -141,12 +141,12 @@ def test_c2_f122_a_thousand_calls_told_the_same_second_come_back_spread_over_the
 
 
 def test_c2_without_the_option_all_come_back_in_the_same_moment() -> None:
-    """C2. Off by default: the wait is what the server said, to the digit."""
+    """C2. Off by default: the wait is exactly what the server stated."""
     assert {strategy().should_retry(response(429, "1.1"), 1).delay for _ in range(20)} == {1.1}
 
 
 def test_c2_the_jitter_holds_for_dates_and_other_headers_too() -> None:
-    """C2. Whatever said how long to wait, the wait is never shorter, and up to the jitter longer."""
+    """C2. For every kind of delay header, the wait is never shorter, and at most longer by the jitter."""
     jittered = RetryStrategy(retry_after_jitter=0.5, delay_headers={"retry-after-ms": 0.001})
     date = {"Date": "Sun, 06 Nov 1994 08:49:00 GMT", "Retry-After": "Sun, 06 Nov 1994 08:49:40 GMT"}
     for headers, seconds in (date, 40), ({"retry-after-ms": "8000"}, 8):
@@ -175,7 +175,7 @@ def test_c2_waits_lie_where_the_vectors_say(line: list[str]) -> None:
 
 
 def test_b11_other_headers_may_carry_a_delay() -> None:
-    """The first that is usable wins, over Retry-After too."""
+    """The first valid one wins, also over Retry-After."""
     decider = strategy(delay_headers={"X-Delay-Minutes": 60, b"retry-after-ms": 0.001})
     outcome = Outcome(503, headers={"Retry-After": "7", "Retry-After-Ms": "250", "x-delay-minutes": "soon"})
     assert decider.retry_after(outcome, 1) == 0.25
@@ -279,7 +279,7 @@ def test_headers_may_be_what_the_standard_library_has() -> None:
 
 
 def test_a_loop_takes_more_and_fewer_headers_from_one_outcome_to_the_next() -> None:
-    """Its structs are used again: what an earlier outcome had must not show in a later one."""
+    """Its structs are reused: data of an earlier outcome must not appear in a later one."""
     many = Outcome(503, headers=[("X", "y")] * 100 + [("Retry-After", "7")], request=Request("POST"))
     outcomes = [Outcome(503, headers={"X": "y"}), many, Outcome(503), many, Outcome(503, headers={"X": "y"})]
     with RetryLoop(strategy(max_attempts=10, retry_unsafe_methods=False)) as loop:
@@ -296,7 +296,7 @@ def test_as_many_headers_as_the_library_takes() -> None:
 
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
 def test_a_copy_is_a_strategy_with_the_same_settings(duplicate: Callable[[RetryStrategy], RetryStrategy]) -> None:
-    """Also one of a strategy that is closed."""
+    """Also a copy of a closed strategy."""
     original = RetryStrategy(3, 0.5, 0, 1, retry_after_cap=5, delay_headers={"x-wait-ms": 0.001}, retry_after_jitter=1)
     original.close()
     copied = duplicate(original)

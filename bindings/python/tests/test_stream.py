@@ -1,4 +1,4 @@
-"""Client.stream(): what is read while it comes; and what sources, sinks and hooks leave behind."""
+"""Client.stream(): reading while data arrives; and what sources, sinks and hooks leave behind."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from boxretry import (
     Timeout,
 )
 
-#: The server's own class is of another folder.
+#: The server's class is in another folder.
 Server = Any
 
 
@@ -36,7 +36,7 @@ def client() -> Iterator[Client]:
 
 
 def pattern(size: int) -> bytes:
-    """What the server sends."""
+    """The bytes that the server sends."""
     return b"".join(b"%015d\n" % (offset % 1_000_000) for offset in range(0, size + 16, 16))[:size]
 
 
@@ -59,7 +59,7 @@ def test_pieces_of_any_size(server: Server, client: Client, chunk_size: int | No
 
 @pytest.mark.parametrize("begun", [0, 50])
 def test_status_and_headers_are_there_at_the_beginning(server: Server, client: Client, begun: int) -> None:
-    """Given a body that has only begun, or not even that."""
+    """Given a body of which only the beginning has arrived, or nothing."""
     url = server.url("/seq/503,307,200", {"id": server.new_id(), "size": 100, "3.stall_after": begun})
     with client.stream("GET", url) as stream:
         assert (stream.status, stream.headers["Content-Length"]) == (200, "100")
@@ -67,7 +67,7 @@ def test_status_and_headers_are_there_at_the_beginning(server: Server, client: C
 
 
 def test_b15_what_breaks_off_behind_the_head_is_not_retried(server: Server, client: Client) -> None:
-    """Given a body that breaks off before its first byte: its status has been told, and stays."""
+    """Given a body that breaks off before its first byte: its status was reported already, and stays."""
     id = server.new_id()
     url = server.url("/seq/200,404", {"id": id, "size": 1_000, "1.close_after": 0})
     with client.stream("GET", url) as stream:
@@ -90,7 +90,7 @@ def test_an_empty_body(server: Server, client: Client) -> None:
 
 
 def test_no_more_than_some_waits_for_a_slow_reader(server: Server, client: Client) -> None:
-    """Given a body without end: the transfer pauses, and goes on when it is read. Its idle time rests."""
+    """Given an endless body: the transfer pauses, and continues when the body is read. A pause is not idle time."""
     told: list[int] = []
     with client.stream(
         "GET",
@@ -129,7 +129,7 @@ def test_a_stream_that_nobody_has_any_more_is_cancelled(server: Server, client: 
 
 
 def test_what_breaks_off_in_the_middle_is_raised(server: Server, client: Client) -> None:
-    """B15. What came can be read before."""
+    """B15. Data that arrived before can be read."""
     read: list[bytes] = []
     url = server.url("/seq/200", id=server.new_id(), size=1_000, close_after=500)
     with client.stream("GET", url) as stream, pytest.raises(NetworkError) as raised:
@@ -144,7 +144,7 @@ def test_what_ends_before_the_body_is_raised_on_entering(server: Server, client:
 
 
 def test_k4_a_stream_is_not_entered_where_it_would_wait_for_itself(server: Server, client: Client) -> None:
-    """In a body that the thread reads which drives the calls."""
+    """In a body that is read on the thread that drives the calls."""
 
     def body() -> Iterator[bytes]:
         with client.stream("GET", server.url("/seq/200", id=server.new_id())):
@@ -170,7 +170,7 @@ def test_a_stream_is_used_in_its_block_only(server: Server, client: Client) -> N
 
 
 def test_nothing_is_kept_without_need(server: Server) -> None:
-    """Given callbacks that fail and ones that do not, when all is dropped, then it is gone without the collector."""
+    """Given callbacks that fail and others, when all are dropped, then they are freed without the collector."""
 
     class Fails:
         def write(self, data: bytes) -> None:
@@ -210,7 +210,7 @@ def test_nothing_is_kept_without_need(server: Server) -> None:
 
 
 def test_the_cause_is_told_to_who_asks_first(server: Server, client: Client) -> None:
-    """An exception is made anew each time; the cause refers to the frames that it went through."""
+    """A new exception is made each time; the cause refers to the frames that it passed through."""
 
     def fails() -> Iterator[bytes]:
         raise KeyError

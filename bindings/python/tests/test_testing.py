@@ -82,14 +82,14 @@ def test_closing_ends_what_is_under_way() -> None:
     before = threading.active_count()
     server = ScriptedServer([200, Fault.SILENCE, Answer(delay=3600)])
     with client() as sender:
-        assert sender.get(server.url).status == 200  # And its connection stays open.
+        assert sender.get(server.url).status == 200  # Its connection stays open.
         calls = [sender.submit("GET", server.url) for _ in range(2)]
         while len(server.requests) < 3:
             with pytest.raises(TimeoutError):
                 calls[0].wait(0.01)
         server.close()
         for call in calls:
-            with pytest.raises(NetworkError):  # On the connection that stayed open, a reconnect is tried first (B13).
+            with pytest.raises(NetworkError):  # On the open connection, a reconnect is tried first (B13).
                 call.response(30)
     assert threading.active_count() == before
 

@@ -1,4 +1,4 @@
-"""Token sources with providers in Python (T): what is shared, what is kept, and who is told what."""
+"""Token sources with providers in Python (T): what is shared, what is kept, and who gets which result."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ from boxretry.calls import _token_calls
 from boxretry.calls._token_calls import TokenWait
 from boxretry.enums import Error
 
-#: More than anything here takes; a test that would wait for ever fails instead.
+#: Longer than anything here takes; a test that would wait forever fails instead.
 PATIENCE = 60.0
 
 
 class Provider:
-    """Answers with what a list says, in this order, and counts its calls. Functions are called."""
+    """Gives the answers of a list, in order, and counts its calls. Functions are called."""
 
     def __init__(self, *answers: Any) -> None:
         self.answers = list(answers)
@@ -61,7 +61,7 @@ class Provider:
 
 
 def in_background(work: Callable[[], Any]) -> Callable[[], Any]:
-    """Runs it in a thread; the function that this answers with waits for its result, or raises what it raised."""
+    """Runs it in a thread; the function that this returns waits for its result, or raises its exception."""
     results: list[Any] = []
 
     def run() -> None:
@@ -85,7 +85,7 @@ def in_background(work: Callable[[], Any]) -> Callable[[], Any]:
 
 
 class Gate:
-    """A provider that stands still in its call until it is let go."""
+    """A provider that stops in its call until it is released."""
 
     def __init__(self, answer: Any = ("token", 3600)) -> None:
         self.entered, self.opened = threading.Event(), threading.Event()
@@ -103,7 +103,7 @@ class Gate:
 
 @pytest.fixture
 def stand_in_line(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Waits until so many more have asked a source, and stand in its line."""
+    """Waits until this many more callers are in the queue of a source."""
     ask, asked = _abi.boxretry_token_source_get_async, threading.Semaphore(0)
 
     def ask_and_tell(*arguments: Any) -> int:
@@ -137,7 +137,7 @@ def test_f60_callers_share_one_call_and_its_token() -> None:
 
 
 def test_f60_who_came_first_is_woken_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """T3: as seen by those who are told on the source's thread, in the order in which they asked."""
+    """T3: for callers that get the token on the source's thread, in the order in which they asked."""
     gate = Gate()
     told: list[TokenWait] = []
     finish = TokenWait.finish
@@ -156,7 +156,7 @@ def test_f60_who_came_first_is_woken_first(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_f61_callers_share_the_failure(stand_in_line: Callable[[int], None]) -> None:
-    """T3: given a provider that fails for good, one series of attempts, and the same error for all."""
+    """T3: given a provider that fails permanently, one series of attempts, and the same error for all."""
     gate = Gate(TokenProviderError("no such user"))
     with TokenSource(gate) as source:
         waiting = [in_background(source.get) for _ in range(20)]
@@ -179,7 +179,7 @@ def test_t7_a_failure_is_not_kept() -> None:
 
 
 def test_two_sources_never_block_each_other() -> None:
-    """Given 20 sources whose providers do not come back, whatever is done with another one is done."""
+    """Given 20 sources whose providers do not return, then every function of another source still works."""
     gate = Gate()
     slow = [TokenSource(gate) for _ in range(20)]
     waiting = [in_background(source.get) for source in slow]
@@ -251,8 +251,8 @@ def test_t4_a_provider_that_does_not_answer_in_time_is_asked_again() -> None:
 
 
 def test_t4_a_provider_that_hangs_gets_no_more_than_sixteen_threads() -> None:
-    """Given calls that do not return, nine in a fetch that fails and seven in the next, then that one fails and so does
-    who asks later. When they return after all, the provider is called as ever."""
+    """Given calls that do not return, nine in a fetch that fails and seven in the next, then that one fails, and so do
+    later callers. After they return, the provider is called as usual."""
     clock, gate = ManualClock(), Gate(("token", 3600))
     hanging = Provider(*[gate] * 16, ("token", 3600))
 
@@ -351,7 +351,7 @@ def test_f72_what_no_header_may_have_is_refused_and_not_retried(token: str) -> N
     ],
 )
 def test_f68_what_a_provider_raises_is_the_cause(answer: Any, cause: type[BaseException]) -> None:
-    """T4: given an exception, or an answer that is none, a failure that is not retried."""
+    """T4: given an exception, or an invalid answer, the failure is not retried."""
     provider = Provider(lambda: answer)
     with TokenSource(provider) as source:
         with pytest.raises(ClientTokenProviderFailedError) as raised:
@@ -362,7 +362,7 @@ def test_f68_what_a_provider_raises_is_the_cause(answer: Any, cause: type[BaseEx
 
 
 def test_f67_a_provider_that_asks_its_own_source_is_refused() -> None:
-    """T4: at once, with an error, and without a deadlock."""
+    """T4: immediately, with an error, and without a deadlock."""
     source: TokenSource
 
     def provider() -> Any:
@@ -374,7 +374,7 @@ def test_f67_a_provider_that_asks_its_own_source_is_refused() -> None:
         assert isinstance(raised.value.__cause__, InCallbackError)
 
 
-# Lives, in virtual time
+# Lifetimes, in virtual time
 
 
 def test_f69_the_leeway_to_the_millisecond() -> None:
@@ -402,7 +402,7 @@ def test_f70_sleep_and_a_wall_clock_that_is_set_back() -> None:
 
 
 def test_t2_a_machine_that_was_restored() -> None:
-    """T2: given a wall clock that has run ahead by more than 5 s, the smaller life counts."""
+    """T2: given a wall clock that is ahead by more than 5 s, the smaller lifetime counts."""
     clock = ManualClock()
     provider = Provider(("one", 3600), ("two", 3600))
     with TokenSource(provider, clock=clock) as source:
@@ -459,7 +459,7 @@ def test_f63_a_late_rejection_drops_nothing() -> None:
 
 
 def test_f78_what_a_fetch_brings_after_a_clear_is_not_kept(stand_in_line: Callable[[int], None]) -> None:
-    """T8: who waited before gets it; who asks later gets the next one."""
+    """T8: callers that waited before get it; later callers get the next one."""
     gate = Gate(("old", 3600))
     answers = Provider(gate, ("new", 3600))
     with TokenSource(answers) as source:
@@ -474,11 +474,11 @@ def test_f78_what_a_fetch_brings_after_a_clear_is_not_kept(stand_in_line: Callab
         assert source.get().value == "new"
 
 
-# Who leaves
+# Callers that leave
 
 
 def test_f64_who_leaves_does_not_take_the_token_from_the_others() -> None:
-    """T9: neither does it matter that the first one leaves, nor that all do."""
+    """T9: it does not matter that the first caller leaves, or that all do."""
     gate = Gate()
     with TokenSource(gate) as source, CancelSwitch() as switch:
         first = in_background(lambda: source.get(cancel=switch))
@@ -507,7 +507,7 @@ def test_f64_the_token_is_kept_if_all_have_left() -> None:
 
 
 def test_f65_a_cancel_does_not_wait_for_the_provider() -> None:
-    """T9: given a provider that is still at work, who cancels is back."""
+    """T9: given a provider that is still running, the caller that cancels returns."""
     gate = Gate()
     with TokenSource(gate) as source, CancelSwitch() as switch:
         waiting = in_background(lambda: source.get(cancel=switch))
@@ -520,7 +520,7 @@ def test_f65_a_cancel_does_not_wait_for_the_provider() -> None:
 
 
 def test_f65_a_cancel_comes_in_time(stand_in_line: Callable[[int], None]) -> None:
-    """T9: the best of some rounds, since the machine may be busy: within 50 ms."""
+    """T9: the best of some rounds, because the machine may be busy: within 50 ms."""
     late = []
     for _ in range(10):
         gate = Gate()
@@ -621,14 +621,14 @@ def test_t1_no_repr_shows_a_token() -> None:
                     attempt(each)
 
 
-# To the letter of the sources, and manners
+# The exact rules of the sources, and restraint
 
 
 @pytest.mark.parametrize(
     "raised", [CancelledError(), concurrent.futures.CancelledError(), asyncio.CancelledError()], ids=repr
 )
 def test_f113_a_provider_that_cancels(raised: BaseException) -> None:
-    """T4. One call, and CancelledError for all who wait: no BoxRetryError, since it must not be retried."""
+    """T4. One call, and CancelledError for all waiting callers; not a BoxRetryError, because it must not be retried."""
     gate = threading.Event()
     provider = Provider(lambda: gate.wait(PATIENCE) and raised)
     with TokenSource(provider) as source:
@@ -669,7 +669,7 @@ def test_f112_a_provider_has_no_limit_unless_one_is_set() -> None:
     ("options", "age"), [({"serve_stale": True}, 3590), ({"refresh_ahead_window": 1000}, 3539)], ids=str
 )
 def test_f128_a_dead_provider_is_not_hammered(options: dict[str, Any], age: float) -> None:
-    """T11, F128. Given a provider that fails at once, then 100,000 gets are served, and cost 1 or 2 calls of it.
+    """T11, F128. Given a provider that fails immediately, then 100,000 gets are served, with 1 or 2 calls of it.
 
     A token of 3,600 s is stale when less than 60 s are left; the window to refresh it ahead, of 1,000 s, ends there."""
     called = threading.Event()
@@ -694,7 +694,7 @@ def test_f128_a_dead_provider_is_not_hammered(options: dict[str, Any], age: floa
 
 
 def test_f128b_serve_stale_does_not_wait_for_retries() -> None:
-    """T11. Given a token with 40 s left and a provider that fails retryably, then it is given at once until its end."""
+    """T11. Given a token with 40 s left and a provider with retryable failures, then get() returns it immediately."""
     called = threading.Event()
 
     def provider() -> tuple[str, float]:

@@ -1,4 +1,4 @@
-"""Token endpoints (T12): what is sent, what is made of the answers, and what is not followed."""
+"""Token endpoints (T12): what is sent, how answers are read, and what is not followed."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from boxretry import (
 Answer = tuple[int, Any]
 GOOD = {"access_token": "token", "expires_in": 3600, "token_type": "bearer"}
 QUICK = TokenRetryPolicy(initial_delay=0)
-#: More than anything here takes.
+#: Longer than anything here takes.
 PATIENCE = 60
 
 
 class Endpoint:
-    """A server that gives the answers of a list, the last one again and again, and remembers what it was asked."""
+    """A server that gives the answers of a list, the last one repeatedly, and records its requests."""
 
     def __init__(self) -> None:
         self.answers: list[Answer] = [(200, GOOD)]
@@ -86,7 +86,7 @@ def source_of(endpoint: Endpoint, fields: Any = (), **options: Any) -> OAuth2Tok
 
 
 def test_f127_the_life_of_an_answer_that_does_not_say_it(endpoint: Endpoint) -> None:
-    """T12. Without a default it is an error; a life that the answer says wins, also where it is nonsense."""
+    """T12. Without a default it is an error; a lifetime in the answer takes precedence, even if it is invalid."""
     endpoint.answers = [(200, {"access_token": "token"})]
     with source_of(endpoint, default_expires_in=1800) as source:
         assert source.get().expires_in == pytest.approx(1800, abs=60)
@@ -160,7 +160,7 @@ def test_f60_many_callers_make_one_request(endpoint: Endpoint) -> None:
 
 
 def test_t12_a_refresh_token_rotates(endpoint: Endpoint) -> None:
-    """Given an answer with another refresh token, it is handed out first, and sent the next time."""
+    """Given an answer with another refresh token, it is passed on first, and sent the next time."""
     endpoint.answers = [
         (200, {**GOOD, "access_token": "one", "refresh_token": "second"}),
         (200, {**GOOD, "access_token": "two", "refresh_token": "second"}),
@@ -179,7 +179,7 @@ def test_t12_a_refresh_token_rotates(endpoint: Endpoint) -> None:
 
 
 def test_f93_what_on_refresh_token_raises_is_logged(endpoint: Endpoint, caplog: pytest.LogCaptureFixture) -> None:
-    """T12, F93. As an error with its traceback and without a secret. test_log.py has what is printed on stderr."""
+    """T12, F93. As an error with its traceback and without a secret. test_log.py tests what is printed to stderr."""
     endpoint.answers = [(200, {**GOOD, "access_token": "one", "refresh_token": "second"})]
 
     def fail(token: str) -> None:
@@ -254,7 +254,7 @@ def test_t12_what_may_pass_is_asked_again(endpoint: Endpoint, status: int) -> No
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 418])
 def test_f75_what_will_not_pass_is_not(endpoint: Endpoint, status: int) -> None:
-    """T12: nor does a 401 lead to anything but a failure."""
+    """T12: a 401, too, is only a failure."""
     endpoint.answers = [(status, {"error": "invalid_client", "error_description": "secret"})]
     with source_of(endpoint) as source:
         with pytest.raises(ClientTokenProviderFailedError, match=f"status {status}: invalid_client") as raised:

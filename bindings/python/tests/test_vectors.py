@@ -1,4 +1,4 @@
-"""The project's test vectors, each line a case."""
+"""The project's test vectors; each line is a case."""
 
 from __future__ import annotations
 

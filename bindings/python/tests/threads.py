@@ -8,7 +8,7 @@ from typing import Callable
 
 
 def run_in_threads(work: Callable[[int], None], count: int) -> None:
-    """Calls it with 0, 1, … in as many threads at once, which take turns as often as can be."""
+    """Calls it with 0, 1, … in this number of threads at once, which switch as often as possible."""
     raised: list[BaseException] = []
 
     def run(number: int) -> None:
