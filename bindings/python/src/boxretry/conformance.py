@@ -29,23 +29,24 @@ from . import (
 USAGE = """\
 usage: conformance decisions|retry_after|retry_after_jitter|backoff|token_delays FILE...
 
-Feeds the cases in each FILE to libboxretry, and compares what comes with what they expect.
+Feeds the cases in each FILE to libboxretry, and compares the results with the expected ones.
 
-A case is a line. Lines end in LF, fields in tabs; empty lines, and lines that begin with #, are skipped.
+Each case is one line. Lines end in LF, fields are separated by tabs; empty lines and lines that begin with # are \
+skipped.
   decisions     id, max_attempts, max_retries_on_exception, auth (0 or 1), outcomes, an action for each outcome
                   outcome: STATUS, STATUS+ra=VALUE (with that Retry-After), or E (a network exception)
                   action: stop, success, retry:bN (after 2^N seconds), retry:raS (after S seconds, from
                   Retry-After), refresh:bN, refresh:raS
-  retry_after   value (\\t: a tab), seconds or - (not usable); the last tab of the line is between them
+  retry_after   value (\\t: a tab), seconds or - (not a valid delay); the last tab of the line is between them
   retry_after_jitter
-                value, retry_after_jitter, retry_after_cap, and the least, the middle and the longest delay, in
-                  seconds. 1000 delays are drawn, with the seeds from 1 on: none may be outside, and their least,
+                value, retry_after_jitter, retry_after_cap, and the shortest, middle and longest delay, in
+                  seconds. 1000 delays are drawn, with the seeds from 1 on: all must be in the range, and their least,
                   median and longest may lie within by a tenth of the range
   backoff       attempt_number, retry_base_interval, retry_randomization_factor, unit_random, seconds
   token_delays  failed_attempt, initial_delay, multiplier, maximum_delay, jitter_ratio, unit_random, seconds
-Numbers are decimal. Seconds may differ by 1e-12 of their value, the 2^N of the backoff not at all.
+Numbers are decimal. Seconds may differ by 1e-12 of their value; the 2^N of the backoff must be exact.
 
-Prints a line for each failure, and a last one:
+Prints one line for each failure, then a summary:
   FILE:LINE: expected EXPECTED, got GOT
   FILE:LINE: outcome N: expected EXPECTED, got GOT    (the first that differs)
   FILE:LINE: malformed line
@@ -55,7 +56,7 @@ Prints a line for each failure, and a last one:
 EXPECTED is the file's text. GOT is SECONDS, - or error NAME; for an outcome, ACTION DELAY_SOURCE SECONDS or
 error NAME. The names are those of the library, and SECONDS are printed with %.17g.
 
-Exit status: 0 if nothing failed, 1 if anything did, 2 if the command line is wrong.
+Exit status: 0 if everything passed, 1 if anything failed, 2 if the command line is wrong.
 """
 
 WALL_CLOCK = 1790000000  # For dates in Retry-After, seconds since 1970.
