@@ -94,7 +94,7 @@ def test_f81_ctrl_c_comes_in_time(server: Server, item: str) -> None:
         client.get(sys.argv[1])
     except KeyboardInterrupt as error:
         print(time.monotonic(), flush=True)
-        while client.stats().calls_ended == 0:  # It was cancelled: nobody waits for its traceback to be dropped.
+        while client.stats().calls_ended == 0:  # It was canceled, and its end is not waited for.
             time.sleep(0.001)
     """
     late = []

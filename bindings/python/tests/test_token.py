@@ -694,7 +694,7 @@ def test_f128_a_dead_provider_is_not_hammered(options: dict[str, Any], age: floa
 
 
 def test_f128b_serve_stale_does_not_wait_for_retries() -> None:
-    """T11. Given a token with 40 s left and a provider with retryable failures, then get() returns it immediately."""
+    """T11. Given a token with 40 s left and a provider with retryable failures, get() returns it until it expires."""
     called = threading.Event()
 
     def provider() -> tuple[str, float]:

@@ -104,8 +104,8 @@ class Client(HandleOwner):
             host and port) after a redirect (T13). At most 64.
         idempotency_key_header: the header that idempotency keys are sent in. None: "Idempotency-Key".
         before_attempt: called with an `AttemptRequest` each time before a request is sent; it can change the headers
-            (B12). It must not block. An exception that it raises ends the call with a CallbackFailedError, whose cause
-            it is.
+            (B12). It must not block. If it raises an exception, the call ends with CallbackFailedError, with that
+            exception as its cause.
         token_source: supplies the access token of each request, sent in its Authorization header unless the request has
             one. Keep it open. A token is sent only to the request's own origin (scheme, host and port), and over http
             only to this machine; any other http URL raises InvalidArgumentError.
@@ -129,8 +129,8 @@ class Client(HandleOwner):
             proxy's CONNECT and TLS; in seconds, above 0. When it passes, that is a network exception with the cause
             CONNECT (W5). None: only `timeout` applies.
         reconnect: whether an idempotent request whose kept-alive connection was dead is sent again immediately on a new
-            one. That counts as one of the call's retries, and happens at most once in a call (B13). None: yes; with
-            Preset.JANUARY, no.
+            connection. That counts as one of the call's retries, and happens at most once in a call (B13). None: yes;
+            with Preset.JANUARY, no.
         telemetry: reports each call and attempt: an `OpenTelemetry` of boxretry.integrations.opentelemetry, or any
             object with its `begin()`; see `boxretry.calls.telemetry`. None: no reports, at no cost.
         clock: a ManualClock for tests: all waits, timeouts and deadlines of this client run on it, while connections
@@ -194,8 +194,8 @@ class Client(HandleOwner):
             an iterator, which can be sent only once (R3); an object that can be iterated over repeatedly, or a function
             that makes an iterator for each attempt. Bytes of 64 KiB or more must not change until the call has ended.
             The library reads a file itself if it can, and does not move its position. Reads and iterators in Python run
-            on the thread that drives the calls: they must not block, but may return `PAUSE`. An exception that they
-            raise ends the call with a SourceError, whose cause it is.
+            on the thread that drives the calls: they must not block, but may return `PAUSE`. If they raise an
+            exception, the call ends with SourceError, with that exception as its cause.
             Or a form (application/x-www-form-urlencoded; this sets Content-Type unless a header does): a mapping, or a
             list of pairs, with values as for `params`.
         data_length: number of bytes of a file or an iterator. None: to its end; if the length is not known, the body is
@@ -207,10 +207,10 @@ class Client(HandleOwner):
             files are read immediately.
         to_file: the path of a file for the body of a 2xx response. It is written next to that path, and renamed when it
             is complete.
-        resume: a download to a file that broke off continues where it stopped, if the server sent a strong ETag.
+        resume: continue a download to a file where it broke off, if the server sent a strong ETag.
         sink: receives the body of a 2xx response in pieces: a function, or an object with `write()` and optionally
-            `begin()` and `restart()`; see `Sink`. It must not block, but may return `PAUSE`. An exception that it
-            raises ends the call with a SinkError, whose cause it is.
+            `begin()` and `restart()`; see `Sink`. It must not block, but may return `PAUSE`. If it raises an exception,
+            the call ends with SinkError, with that exception as its cause.
         timeout, connect_timeout, deadline, strategy, body_limit, follow_redirects, max_redirects, compression,
             http_version: as for the client, instead of its setting. `math.inf` for `deadline` or `connect_timeout`: no
             limit.

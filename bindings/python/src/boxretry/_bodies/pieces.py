@@ -10,7 +10,7 @@ from ..calls.response_head import ResponseHead
 from ..enums import PAUSE, Pause
 from ..errors import ClosedError
 
-#: The transfer pauses when more bytes than HIGH are buffered, and continues when fewer than LOW are left.
+#: The transfer pauses before more than HIGH bytes are buffered, and continues when at most LOW are left.
 HIGH, LOW = 1024 * 1024, 256 * 1024
 
 

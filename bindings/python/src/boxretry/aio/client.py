@@ -51,8 +51,8 @@ class AsyncClient:
         The arguments, and the exceptions, are those of `Client.request()`. `data` may also be an asynchronous iterator,
         which can be sent only once (R3); an object that can be iterated over asynchronously and repeatedly; or a
         function that makes such an iterator for each attempt, which is closed after it. It runs in a task on the loop,
-        at most about 1 MiB ahead of the transfer. An exception that it raises ends the call with a SourceError, whose
-        cause it is.
+        at most about 1 MiB ahead of the transfer. If it raises an exception, the call ends with SourceError, with that
+        exception as its cause.
 
         Canceling the task immediately cancels the call and its coroutines on the loop. `PAUSE` cannot be used here,
         because there is no `Call` to resume.

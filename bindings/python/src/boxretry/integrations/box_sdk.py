@@ -108,7 +108,7 @@ class RetryNetworkClient(BoxNetworkClient):
         is_binary = options.response_format == ResponseFormat.BINARY
         send_it = partial(send_for_stream, stream_errors=False) if is_binary else send
         try:
-            # If the engine followed redirects for this adapter, it would do so here.
+            # The engine's own redirects could replace this loop.
             for _ in range(_MOST_REDIRECTS + 1):
                 arguments = {
                     "params": {name: value for name, value in request.params.items() if value is not None},
