@@ -127,4 +127,5 @@ def main() -> None:
         print(json.dumps(len(server.requests)))
 
 
-main()
+if __name__ == "__main__":
+    main()
