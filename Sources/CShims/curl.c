@@ -17,7 +17,7 @@ unsigned shim_curl_version;
 bool shim_curl_setup(const shim_transfer_callbacks *callbacks) {
   static bool is_set_up;
   shim_global_lock_take();
-  if (!is_set_up) { /* after a failure, there may be memory the next time */
+  if (!is_set_up) { /* after a failure, memory may be available the next time */
     shim_transfers = *callbacks;
     shim_curl_version = curl_version_info(CURLVERSION_NOW)->version_num;
     shim_tls_find();
@@ -42,7 +42,7 @@ const char *shim_curl_version_text(void) {
 /* CURLMOPT_…, which headers before 8.20 lack. */
 enum { RESOLVE_THREADS_MAX = 20, MULTI_QUICK_EXIT = 21 };
 
-/* NULL for handles that libcurl has for itself, and for those of no transfer. */
+/* NULL for libcurl's internal handles, and for those without a transfer. */
 static void *transfer_of(CURL *curl) {
   char *private = NULL;
   curl_easy_getinfo(curl, CURLINFO_PRIVATE, &private);
@@ -83,10 +83,11 @@ shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, long connectio
   curl_multi_setopt(curl, CURLMOPT_TIMERFUNCTION, on_timer);
   curl_multi_setopt(curl, CURLMOPT_TIMERDATA, multi);
   curl_multi_setopt(curl, CURLMOPT_PIPELINING, shares ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING);
-  /* libcurl by itself would close those of a burst when it ebbs. */
+  /* otherwise libcurl closes connections when a burst of requests ends */
   curl_multi_setopt(curl, CURLMOPT_MAXCONNECTS, connections);
-  /* From 8.20 on, look-ups have a pool of threads in each multi handle (before, each had a thread). The engine limits the
-   * look-ups under way itself; those that it has given up must not hold up others, nor the end of the client. */
+  /* Since 8.20, look-ups use a thread pool in each multi handle (before, each had its own thread). The engine limits
+   * the number of running look-ups itself; look-ups that it has abandoned must delay neither others nor the end of the
+   * client. */
   curl_multi_setopt(curl, (CURLMoption)RESOLVE_THREADS_MAX, (long)INT32_MAX);
   curl_multi_setopt(curl, (CURLMoption)MULTI_QUICK_EXIT, 1L);
   return multi;

@@ -1,4 +1,4 @@
-/* What a transfer can learn about the connection that libcurl has chosen for it. */
+/* Information about the connection that libcurl has chosen for a transfer. */
 #define _GNU_SOURCE /* dladdr, POLLRDHUP */
 #include "curl_handles.h"
 #include "keyed_hash.h"
@@ -14,7 +14,7 @@
 /* --- TLS --- */
 
 #ifdef BOXRETRY_STATIC_CURL
-/* A static libcurl brings OpenSSL along. */
+/* A static libcurl includes OpenSSL. */
 extern void SSL_get0_alpn_selected(const void *ssl, const unsigned char **name, unsigned *length);
 extern int SSL_has_pending(const void *ssl);
 extern const char *X509_verify_cert_error_string(long result);
@@ -30,7 +30,7 @@ void shim_tls_find(void) {
   has_pending = SSL_has_pending;
   verify_text = X509_verify_cert_error_string;
 #else
-  /* In libcurl and the libraries that it was linked with: the process may have loaded another OpenSSL as well. */
+  /* Looks in libcurl and the libraries that it was linked with: the process may have loaded another OpenSSL as well. */
   Dl_info libcurl;
   void *const init = (void *)(uintptr_t)curl_easy_init;
   void *const handle = dladdr(init, &libcurl) ? dlopen(libcurl.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
@@ -40,7 +40,8 @@ void shim_tls_find(void) {
   void *const text = dlsym(handle, "X509_verify_cert_error_string");
   if (text) memcpy(&verify_text, &text, sizeof text);
   if (alpn && pending) {
-    memcpy(&get_alpn, &alpn, sizeof alpn); /* ISO C has no cast from an object pointer to a function pointer */
+    memcpy(&get_alpn, &alpn,
+           sizeof alpn); /* ISO C does not allow a cast from an object pointer to a function pointer */
     memcpy(&has_pending, &pending, sizeof pending);
   }
   dlclose(handle); /* libcurl stays loaded: this library depends on it */
@@ -51,7 +52,8 @@ bool shim_tls_is_readable(void) {
   return get_alpn != NULL;
 }
 
-/* The OpenSSL session of the transfer's connection; NULL: it has no TLS, or another library's. */
+/* The OpenSSL session of the transfer's connection; NULL: the connection does not use TLS, or uses another TLS
+ * library. */
 static const void *tls_session(const shim_easy *easy) {
   struct curl_tlssessioninfo *info = NULL;
   if (!get_alpn || curl_easy_getinfo(easy->curl, CURLINFO_TLS_SSL_PTR, &info) != CURLE_OK || !info) return NULL;
@@ -66,14 +68,15 @@ static int selected_protocol(const void *ssl) {
   return length == 2 && memcmp(name, "h2", 2) == 0 ? SHIM_ALPN_HTTP2 : SHIM_ALPN_OTHER;
 }
 
-/* OpenSSL's text for a result of its check. It is in libcurl's message if the handshake failed because of that result. */
+/* OpenSSL's text for the result of its certificate check. libcurl's message contains it if the handshake failed for that
+ * reason. */
 static const char *verify_problem(const char *message, long result) {
   const char *text = verify_text && result != 0 ? verify_text(result) : NULL;
   return text && strstr(message, text) ? text : NULL;
 }
 
 const char *shim_easy_tls_problem(const shim_easy *easy, bool *is_of_proxy) {
-  /* libcurl sets a result to 1 before a handshake, and to 0 when the handshake has succeeded. */
+  /* libcurl sets a result to 1 before a handshake, and to 0 after it has succeeded. */
   long of_proxy = 0, of_server = 0;
   curl_easy_getinfo(easy->curl, CURLINFO_PROXY_SSL_VERIFYRESULT, &of_proxy);
   curl_easy_getinfo(easy->curl, CURLINFO_SSL_VERIFYRESULT, &of_server);
@@ -86,13 +89,13 @@ const char *shim_easy_tls_problem(const shim_easy *easy, bool *is_of_proxy) {
   return strstr(easy->message, "wrong version number") ? "the peer does not use TLS" : NULL;
 }
 
-/* --- Which connection it is --- */
+/* --- The identity of a connection --- */
 
 shim_connection shim_connection_of(const shim_easy *easy, const char *peer, const char *local, int peer_port,
                                    int local_port) {
   shim_connection connection = {.local_port = local_port, .alpn = SHIM_ALPN_UNKNOWN};
   if (local_port > 0 && local && peer)
-    connection.key = keyed_hash(local, peer, (uint64_t)local_port << 32 | (uint32_t)peer_port) | 1; /* 0 is none */
+    connection.key = keyed_hash(local, peer, (uint64_t)local_port << 32 | (uint32_t)peer_port) | 1; /* 0: none */
   connection.is_reused = shim_easy_is_reused(easy);
   const void *ssl = tls_session(easy);
   if (ssl) {

@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 enum {
-  ADDRESS_LIFE = 60,         /* seconds for which libcurl remembers addresses; its own default */
-  OPENINGS_REMEMBERED = 512, /* sockets after which it forgets all addresses */
+  ADDRESS_LIFE = 60,         /* seconds for which libcurl caches addresses; also its default */
+  OPENINGS_REMEMBERED = 512, /* sockets after which all cached addresses are dropped */
 };
 
-/* False: it is so already. */
+/* False: it has that value already. */
 static bool becomes(bool *present, bool wanted) {
   if (*present == wanted) return false;
   *present = wanted;
@@ -29,7 +29,7 @@ static CURLcode set_address_life(shim_easy *easy, bool drops_addresses) {
   return curl_easy_setopt(easy->curl, CURLOPT_DNS_CACHE_TIMEOUT, drops_addresses ? 0L : (long)ADDRESS_LIFE);
 }
 
-/* --- What libcurl calls --- */
+/* --- Callbacks for libcurl --- */
 
 static int on_may_send(void *user, char *peer, char *local, int peer_port, int local_port) {
   const shim_easy *easy = user;
@@ -40,10 +40,10 @@ static int on_may_send(void *user, char *peer, char *local, int peer_port, int l
                                                                              : CURL_PREREQFUNC_ABORT;
 }
 
-/* libcurl before 8.2 keeps a pointer to the last header of a handle's transfer before, which it has freed, and reads it
- * when a response begins with a line that goes on with the one before it (curl/curl, pull request 11103). With
- * CURLOPT_HEADER the body's function gets each line of the head before libcurl keeps it, a long one in pieces, and can end
- * the transfer. The header's function gets each whole line afterwards. */
+/* libcurl before 8.2 keeps a pointer to the last header of a handle's previous transfer, which it has freed, and reads
+ * it when a response begins with a continuation line (curl/curl, pull request 11103). With CURLOPT_HEADER the body
+ * callback gets each line of the head before libcurl stores it (long lines in pieces), and can end the transfer. The
+ * header callback gets each complete line afterwards. */
 static bool has_to_show_head(const shim_easy *easy) {
   return easy->was_used && shim_curl_version < 0x080200;
 }
@@ -53,15 +53,15 @@ static void show_head(shim_easy *easy, bool is_shown) {
   curl_easy_setopt(easy->curl, CURLOPT_HEADER, (long)is_shown);
 }
 
-/* A piece of the head comes. False: it would go on with a header of the transfer before. */
+/* A piece of the head has arrived. False: it would continue a header of the previous transfer. */
 static bool may_keep(shim_easy *easy, const char *piece, size_t length) {
   const bool begins = !easy->has_begun_line;
   if (length > 0) easy->has_begun_line = true;
   return !begins || length == 0 || easy->expects_status || (*piece != ' ' && *piece != '\t');
 }
 
-/* A line of the head has come. The first one of a message is its status, whatever it looks like, and the empty one its end;
- * libcurl has kept any other. A 101 is a final response, since nobody has asked for another protocol. */
+/* A line of the head has arrived. The first line of a message is always its status line, and an empty line ends it;
+ * libcurl stores all others. A 101 is a final response, because no protocol upgrade was requested. */
 static void came(shim_easy *easy, const char *line, size_t length) {
   const bool is_end = length > 0 && (*line == '\r' || *line == '\n');
   const long status = is_end ? shim_easy_status(easy) : 0;
@@ -71,8 +71,8 @@ static void came(shim_easy *easy, const char *line, size_t length) {
   easy->has_begun_line = false;
 }
 
-/* A carriage return stands only before the line feed (RFC 9112, 2.2). libcurl itself refuses others from 8.21 on; before, it
- * makes blanks of some of them, later. */
+/* A carriage return may only precede a line feed (RFC 9112, 2.2). libcurl itself rejects others since 8.21; before, it
+ * replaces some of them by spaces, but only later. */
 static bool has_stray_cr(const char *line, size_t length) {
   return length > 2 && memchr(line, '\r', length - 2) != NULL;
 }
@@ -110,8 +110,8 @@ static int on_seek(void *user, curl_off_t offset, int origin) {
   return shim_transfers.rewind(easy->transfer) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
 }
 
-/* What a proxy sends after it has answered CONNECT with 407, libcurl reads byte by byte for as long as there is something,
- * and asks here after each one; nobody else gets a turn. So much of it is enough. */
+/* After a proxy has answered CONNECT with 407, libcurl reads its response byte by byte as long as data is available,
+ * and calls this after each byte; the event loop is blocked meanwhile. This limit stops it. */
 static bool is_drowned(shim_easy *easy) {
   enum { LONGEST_REFUSAL = 65536 };
   const int32_t status = shim_easy_proxy_status(easy);
@@ -129,8 +129,8 @@ static bool says(const char *text, size_t length, const char *part) {
   return memmem(text, length, part, strlen(part)) != NULL;
 }
 
-/* 13 is HTTP_1_1_REQUIRED (RFC 9113, 7): of an RST_STREAM (in other words from 8.19 on), or of a GOAWAY (libcurl before 8.1
- * writes "recveived"). No function of libcurl returns the code of a stream. */
+/* 13 is HTTP_1_1_REQUIRED (RFC 9113, 7), from an RST_STREAM (with a different message since 8.19) or from a GOAWAY
+ * (libcurl before 8.1 writes "recveived"). libcurl has no function that returns the error code of a stream. */
 static int on_debug(CURL *curl, curl_infotype type, char *text, size_t length, void *user) {
   const shim_easy *easy = user;
   (void)curl;
@@ -146,9 +146,9 @@ static curl_socket_t on_open_socket(void *user, curlsocktype purpose, struct cur
   shim_easy *easy = user;
   shim_multi *multi = easy->multi;
   (void)purpose;
-  /* The look-up is over. When the transfer ends, libcurl drops all addresses that are older than the time set here. To find
-   * these it walks through all that it has, so that every now and then all of them have to go: else a transfer would take
-   * the longer the more hosts there are. */
+  /* The look-up is over. When the transfer ends, libcurl drops all addresses that are older than the time set here. To
+   * find them it scans its whole cache, so the cache must be emptied now and then: otherwise transfers would become
+   * slower as the number of hosts grows. */
   set_address_life(easy, ++multi->openings % OPENINGS_REMEMBERED == 0);
   const int result = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
   const bool exhausted = result < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM);
@@ -158,15 +158,15 @@ static curl_socket_t on_open_socket(void *user, curlsocktype purpose, struct cur
 }
 
 static int on_close_socket(void *user, curl_socket_t socket) {
-  shim_multi *multi = user; /* connections live longer than the handles that opened them */
+  shim_multi *multi = user; /* connections outlive the handles that opened them */
   if (!multi->is_ending) multi->callbacks.changed(multi->loop, NULL, socket, false);
   return close(socket);
 }
 
 /* --- Handles --- */
 
-/* In this order libcurl looks for the proxy of a URL. http_proxy in capitals is not looked at: a server that runs a program
- * could set it (CGI). */
+/* The variables in which libcurl looks for the proxy of a URL, in its order. HTTP_PROXY in capitals is ignored, because
+ * clients of a CGI server can set it. */
 static const struct {
   const char *name;
   bool for_http, for_https;
@@ -196,10 +196,10 @@ static void keep_first(CURLcode *failure, CURLcode code) {
   if (*failure == CURLE_OK) *failure = code;
 }
 
-/* Given neither of the two, libcurl uses its built-in file and directory. NULL takes back one of them; from 8.17 on, only a
- * value of the caller's does. */
+/* If neither is set, libcurl uses its built-in file and directory. NULL cancels one of them; since 8.17 it cancels only
+ * a value that was set before. */
 static CURLcode set_authorities(CURL *curl, const shim_easy_settings *settings) {
-  /* A file must have an entry, so this one has a revocation list that is empty and whose issuer has no name. */
+  /* The file must have an entry, so this one has an empty revocation list whose issuer has no name. */
   static const char no_authority[] = "-----BEGIN X509 CRL-----\n"
                                      "MCQwGDAFBgMrZXAwABcNNzAwMTAxMDAwMDAwWjAFBgMrZXADAQA=\n"
                                      "-----END X509 CRL-----\n";
@@ -218,7 +218,7 @@ static CURLcode set_authorities(CURL *curl, const shim_easy_settings *settings) 
 shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) {
   shim_easy *easy = malloc(sizeof *easy);
   if (!easy) return NULL;
-  shim_global_lock_take(); /* libcurl takes one of its own */
+  shim_global_lock_take(); /* libcurl takes a lock of its own here */
   CURL *curl = curl_easy_init();
   shim_global_lock_release();
   *easy = (shim_easy){.curl = curl, .multi = multi, .part_failure = {-1, 0}};
@@ -241,9 +241,9 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
 
     SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
-    SET(CURLOPT_PATH_AS_IS, 1L);            /* "/a/../b" is for the server to interpret */
-    SET(CURLOPT_FOLLOWLOCATION, 0L);        /* the engine follows */
-    SET(CURLOPT_HTTP_CONTENT_DECODING, 0L); /* the engine unpacks: see shim_decoder.h */
+    SET(CURLOPT_PATH_AS_IS, 1L);            /* the server interprets "/a/../b" */
+    SET(CURLOPT_FOLLOWLOCATION, 0L);        /* the engine follows redirects */
+    SET(CURLOPT_HTTP_CONTENT_DECODING, 0L); /* the engine decodes: see shim_decoder.h */
     SET(CURLOPT_NOSIGNAL, 1L);
     SET(CURLOPT_QUICK_EXIT, 1L);
     SET(CURLOPT_SSL_VERIFYPEER, settings->trusts_any_certificate ? 0L : 1L);
@@ -259,7 +259,7 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
     if (settings->ca_file || settings->ca_path) keep_first(&failure, set_authorities(easy->curl, settings));
     if (settings->proxy) {
       SET(CURLOPT_PROXY, settings->proxy);
-      easy->no_proxy = ""; /* a proxy that was given is used whatever the environment's no_proxy says */
+      easy->no_proxy = ""; /* an explicit proxy is used even if no_proxy is set in the environment */
       SET(CURLOPT_NOPROXY, easy->no_proxy);
     } else if (settings->environment_has_none) {
       SET(CURLOPT_NOPROXY, "*");
@@ -267,7 +267,7 @@ shim_easy *shim_easy_new(shim_multi *multi, const shim_easy_settings *settings) 
     }
     if (settings->client_certificate) SET(CURLOPT_SSLCERT, settings->client_certificate);
     if (settings->client_key) SET(CURLOPT_SSLKEY, settings->client_key);
-    /* Without any, OpenSSL would ask for one on the terminal. */
+    /* Without a password, OpenSSL would ask for one on the terminal. */
     if (settings->client_certificate || settings->client_key)
       SET(CURLOPT_KEYPASSWD, settings->client_key_password ? settings->client_key_password : "");
     if (settings->unix_socket) SET(CURLOPT_UNIX_SOCKET_PATH, settings->unix_socket);
@@ -292,8 +292,8 @@ static bool has_tls(const shim_attempt *attempt) {
   return strncasecmp(attempt->url, "https:", 6) == 0;
 }
 
-/* Over TLS the handshake agrees on the version. From 8.10 on, libcurl with prior knowledge sends HTTP/2 to servers that have
- * not agreed to it. */
+/* With TLS, the handshake negotiates the version. Since 8.10, libcurl with prior knowledge sends HTTP/2 even to servers
+ * that have not agreed to it. */
 static long http_version(const shim_attempt *attempt) {
   switch (attempt->http_version) {
   case SHIM_HTTP_2_OVER_TLS:
@@ -305,12 +305,12 @@ static long http_version(const shim_attempt *attempt) {
   }
 }
 
-/* The method, and the request's body. */
+/* The method and the request's body. */
 static void set_method(shim_easy *easy, const shim_attempt *attempt, CURLcode *failed) {
   const bool is_plain = attempt->body_kind == SHIM_BODY_NONE && strcmp(attempt->method, "GET") == 0;
   CURLcode failure = CURLE_OK;
   if (!becomes(&easy->has_method, !is_plain) && is_plain) return;
-  /* First of all back to a GET, whatever there was before. */
+  /* First resets the handle to a GET. */
   SET(CURLOPT_HTTPGET, 1L);
   SET(CURLOPT_CUSTOMREQUEST, strcmp(attempt->method, "GET") == 0 ? NULL : attempt->method);
   switch (attempt->body_kind) {
@@ -334,13 +334,13 @@ static void set_method(shim_easy *easy, const shim_attempt *attempt, CURLcode *f
     SET(CURLOPT_MIMEPOST, easy->mime);
     break;
   }
-  /* A GET with a body says what it is. */
+  /* Sets the method, also for a GET with a body. */
   if (attempt->body_kind != SHIM_BODY_NONE) SET(CURLOPT_CUSTOMREQUEST, attempt->method);
   keep_first(failed, failure);
 }
 
-/* libcurl 7.88 refuses another size while a handle still has the buffer of its transfer before: it keeps it where others went
- * on using the connection (multi_done in lib/multi.c). Either size will do. */
+/* libcurl 7.88 rejects another size if the handle still has the buffer of its previous transfer: it keeps the buffer if
+ * other transfers continued to use the connection (multi_done in lib/multi.c). Either size works. */
 static void set_buffers(shim_easy *easy, bool large) {
   if (curl_easy_setopt(easy->curl, CURLOPT_BUFFERSIZE, large ? 131072L : (long)CURL_MAX_WRITE_SIZE) != CURLE_OK) return;
   easy->is_large = large;
@@ -372,7 +372,7 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   if (becomes(&easy->is_multiplexed, attempt->multiplexed)) SET(CURLOPT_PIPEWAIT, (long)attempt->multiplexed);
   if (becomes(&easy->is_compressed, attempt->compressed))
     SET(CURLOPT_ACCEPT_ENCODING, attempt->compressed ? shim_decoder_codings() : NULL);
-  /* From 8.17 on, libcurl also refuses lengths that contradict each other where no body follows. */
+  /* Since 8.17, libcurl also rejects contradicting lengths if no body follows. */
   const bool is_head = strcmp(attempt->method, "HEAD") == 0 && shim_curl_version >= 0x081100;
   if (becomes(&easy->is_length_ignored, is_head)) SET(CURLOPT_IGNORE_CONTENT_LENGTH, (long)is_head);
   easy->is_tunneled = attempt->tunneled;
@@ -405,7 +405,7 @@ void shim_easy_forget(shim_easy *easy) {
 }
 
 void shim_easy_resume(shim_easy *easy) {
-  curl_easy_pause(easy->curl, CURLPAUSE_RECV); /* where nothing changes, libcurl does not look */
+  curl_easy_pause(easy->curl, CURLPAUSE_RECV); /* without a change, libcurl does nothing */
   curl_easy_pause(easy->curl, CURLPAUSE_CONT);
 }
 
@@ -488,7 +488,7 @@ bool shim_easy_is_reused(const shim_easy *easy) {
   return long_info(easy, CURLINFO_NUM_CONNECTS) == 0;
 }
 
-/* libcurl has microseconds, and 0 for what was not reached. */
+/* libcurl has microseconds, and 0 for phases that were not reached. */
 static int64_t nanoseconds(int64_t microseconds, bool is_reached) {
   return is_reached ? microseconds * 1000 : -1;
 }

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <strings.h>
 
-/* --- What libcurl's own libraries offer. A weak name that nobody defines is NULL. --- */
+/* --- Functions of the libraries that libcurl has loaded. A weak symbol without a definition is NULL. --- */
 
 #define OPTIONAL __attribute__((weak))
 
-/* z_stream of zlib.h, whose layout is a part of zlib's binary interface. */
+/* z_stream of zlib.h, whose layout is part of zlib's binary interface. */
 typedef struct zlib_stream {
   const unsigned char *next_in;
   unsigned avail_in;
@@ -29,7 +29,7 @@ OPTIONAL int inflateReset(zlib_stream *stream);
 OPTIONAL int inflateEnd(zlib_stream *stream);
 
 enum { ZLIB_OK = 0, ZLIB_STREAM_END = 1, ZLIB_MEM_ERROR = -4, ZLIB_BUF_ERROR = -5 };
-enum { ZLIB_RAW = -15, ZLIB_ZLIB = 15, ZLIB_GZIP = 15 + 16 }; /* window bits, and the format */
+enum { ZLIB_RAW = -15, ZLIB_ZLIB = 15, ZLIB_GZIP = 15 + 16 }; /* window bits and format */
 
 OPTIONAL void *BrotliDecoderCreateInstance(void *allocate, void *release, void *opaque);
 OPTIONAL void BrotliDecoderDestroyInstance(void *state);
@@ -82,11 +82,11 @@ typedef enum coding { CODING_GZIP, CODING_DEFLATE, CODING_BROTLI, CODING_ZSTD, C
 typedef struct layer {
   coding coding;
   bool is_set_up;
-  bool is_at_end; /* of a stream */
+  bool is_at_end; /* of the stream */
   bool has_more;  /* there may be output without input */
-  bool has_first; /* of DEFLATE: one byte is here, and two are needed to know the format */
+  bool has_first; /* of DEFLATE: one byte is stored; two are needed to detect the format */
   unsigned char first;
-  struct layer *source; /* whose output this one unpacks; NULL: what is fed */
+  struct layer *source; /* the layer whose output is decoded here; NULL: the input that was fed */
   const unsigned char *input;
   size_t available;
   union {
@@ -106,7 +106,7 @@ static int unpack_zlib(layer *it, const unsigned char *input, size_t available, 
   zlib_stream *zlib = &it->codec.zlib;
   if (it->is_at_end) {
     if (it->coding != CODING_GZIP || inflateReset(zlib) != ZLIB_OK) return SHIM_DECODER_BAD;
-    it->is_at_end = false; /* another member (RFC 1952, 2.2) */
+    it->is_at_end = false; /* another member follows (RFC 1952, 2.2) */
   }
   zlib->next_in = input;
   zlib->avail_in = (unsigned)available;
@@ -125,7 +125,7 @@ static int unpack_gzip(layer *it, size_t *left, size_t *made) {
   return unpack_zlib(it, it->input, it->available, left, made);
 }
 
-/* By its name it is in zlib's format (RFC 9110, 8.4.1.2), but some servers send it without that. */
+/* "deflate" means zlib's format (RFC 9110, 8.4.1.2), but some servers send raw DEFLATE. */
 static int unpack_deflate(layer *it, size_t *left, size_t *made) {
   if (it->is_set_up) return unpack_zlib(it, it->input, it->available, left, made);
   if (!it->has_first) {
@@ -203,7 +203,7 @@ static int unpack(layer *it, size_t *made) {
   return result;
 }
 
-/* The next piece of a layer's output, for which it asks its source as often as needed. */
+/* Gets the next piece of a layer's output, from as many pieces of its source as needed. */
 static int pull(layer *it, const unsigned char **piece, size_t *length) {
   for (;;) {
     if (it->available > 0 || it->has_more) {
@@ -242,11 +242,11 @@ static void free_layers(layer *it) {
 /* --- All codings of a body --- */
 
 struct shim_decoder {
-  layer *last;  /* whose output is the body */
-  layer *first; /* that unpacks what is fed */
+  layer *last;  /* its output is the body */
+  layer *first; /* decodes the input that was fed */
   int count;
   size_t fed;
-  size_t skip; /* of what is fed again */
+  size_t skip; /* bytes to skip of input that is fed again */
   const unsigned char *piece;
   size_t length;
   bool is_held;
@@ -268,7 +268,7 @@ static bool add(shim_decoder **decoder, coding coding) {
   if (!*decoder) *decoder = calloc(1, sizeof **decoder);
   layer *added = *decoder ? calloc(1, sizeof *added) : NULL;
   if (!added) return false;
-  /* One that packs what others have packed many times over is nothing that anybody sends in good faith. */
+  /* No honest server sends a body that was encoded many times. */
   added->coding = ++(*decoder)->count > MOST_CODINGS ? CODING_UNKNOWN : coding;
   if ((*decoder)->first)
     (*decoder)->first->source = added;

@@ -14,7 +14,7 @@
 const char *shim_system_text(int error) {
   if (error == SHIM_NOT_REGULAR) return "is not a regular file";
   if (error == SHIM_FILE_CHANGED) return "has changed since the call began";
-  /* In English, since it stands among English words. This locale needs no memory. */
+  /* In English like the text around it. This locale needs no memory. */
   return strerror_l(error, newlocale(LC_ALL_MASK, "C", (locale_t)0));
 }
 
@@ -48,7 +48,7 @@ int64_t shim_file_length(int descriptor) {
   return shim_file_get_state(descriptor, &state) ? state.length : -1;
 }
 
-/* Why what is there is no file to read or to write. */
+/* Why the file cannot be read or written. */
 static int why_not_regular(mode_t mode) {
   return S_ISDIR(mode) ? EISDIR : SHIM_NOT_REGULAR;
 }
@@ -77,7 +77,7 @@ int64_t shim_file_read(int descriptor, void *buffer, size_t capacity, int64_t of
 }
 
 bool shim_file_has_encrypted_key(const char *path) {
-  /* Of both forms: BEGIN ENCRYPTED PRIVATE KEY, and Proc-Type: 4,ENCRYPTED. */
+  /* Matches both forms: BEGIN ENCRYPTED PRIVATE KEY, and Proc-Type: 4,ENCRYPTED. */
   static const char mark[] = "ENCRYPTED";
   char piece[4096];
   const int descriptor = shim_file_open(path);
@@ -86,7 +86,7 @@ bool shim_file_has_encrypted_key(const char *path) {
   if (descriptor < 0) return false;
   while (!is_found && (count = shim_file_read(descriptor, piece, sizeof piece, offset)) >= (int64_t)sizeof mark) {
     is_found = memmem(piece, (size_t)count, mark, sizeof mark - 1) != NULL;
-    offset += count - (int64_t)sizeof mark + 1; /* it may lie across two pieces */
+    offset += count - (int64_t)sizeof mark + 1; /* it may span two pieces */
     if (count < (int64_t)sizeof piece) break;
   }
   close(descriptor);
@@ -95,7 +95,7 @@ bool shim_file_has_encrypted_key(const char *path) {
 
 /* --- Writing --- */
 
-/* The process's mask. umask() would have to change it, which other threads would see. */
+/* The process's mask. umask() can only read it by changing it, which other threads would notice. */
 static unsigned current_umask(void) {
   unsigned mask = 022;
   char line[128];
@@ -116,29 +116,29 @@ static bool is_link(const char *path) {
   return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
 }
 
-/* The permissions that the new file is to have. Its owner may be another one than the old file's, so that it does not run in
-   anybody's name: as when a file is written to. An error if there is something at the path that is not a regular file. */
+/* The permissions of the new file. Its owner may differ from the old file's, so set-user-ID bits are dropped, as when a
+ * file is written to. Returns an error if the path is not a regular file. */
 static int permissions_for(const char *path, mode_t *out) {
   struct stat status;
   if (stat(path, &status) == 0) {
     *out = status.st_mode & 0777;
     return S_ISREG(status.st_mode) ? 0 : why_not_regular(status.st_mode);
   }
-  if (errno != ENOENT || is_link(path)) return errno; /* a link that leads nowhere is to stay one, too */
+  if (errno != ENOENT || is_link(path)) return errno; /* a dangling link is not replaced either */
   *out = 0666 & ~(mode_t)current_umask();
   return 0;
 }
 
-/* What is written is written beside this: a symbolic link stays one. An error: there is none. */
+/* The file to replace: a symbolic link is followed and stays a link. Returns 0 or an error. */
 static int target_of(const char *path, char **out) {
   *out = realpath(path, NULL);
   if (*out) return 0;
   if (errno != ENOENT) return errno;
   *out = strdup(path);
-  return *out ? 0 : ENOMEM; /* not errno: the compiler takes it that strdup() has not set it */
+  return *out ? 0 : ENOMEM; /* not errno: the compiler assumes that strdup() does not set it */
 }
 
-/* With the slash; 0: it is the current one. */
+/* Includes the slash; 0: the current directory. */
 static size_t directory_length(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash ? (size_t)(slash - path) + 1 : 0;
@@ -204,7 +204,7 @@ static void forget(shim_new_file *file) {
 }
 
 int shim_new_file_finish(shim_new_file *file) {
-  /* Errors of the disk may come as late as this. */
+  /* Disk errors may be reported only here. */
   const int error = close(file->descriptor) == 0 && rename(file->temporary, file->target) == 0 ? 0 : errno;
   if (error != 0) unlink(file->temporary);
   forget(file);

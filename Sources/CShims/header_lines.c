@@ -35,7 +35,7 @@ void shim_header_free_secret(shim_lines *first) {
   free(first);
 }
 
-/* Not to be told about a 100 that does not come; it is nothing to libcurl where there is no body. */
+/* Prevents libcurl's message about a missing 100 response; has no effect without a body. */
 static shim_lines no_lines = {(char[]){"Expect:"}, NULL};
 
 shim_lines *shim_header_no_lines(void) {

@@ -1,6 +1,6 @@
 /*
- * SipHash-1-3 with a random key. Tables of hosts and of connections use it in place of names and addresses, so a collision
- * would make them take one for another; and host names come from URLs and redirects, which a hostile server can choose.
+ * SipHash-1-3 with a random key. Tables of hosts and of connections use the hash instead of names and addresses, so a
+ * collision would confuse two of them; and host names come from URLs and redirects, which a hostile server can choose.
  */
 #include "keyed_hash.h"
 
@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* 0: not chosen yet. Atomics rather than a lock or pthread_once(), which a fork() in another thread could leave held. */
+/* 0: not chosen yet. Atomics are used because a fork() in another thread could leave a lock or pthread_once()
+ * locked. */
 static _Atomic uint64_t keys[2];
 
 static uint64_t key(int index) {
@@ -18,7 +19,7 @@ static uint64_t key(int index) {
   if (value != 0) return value;
   uint64_t random = 0, unset = 0;
   if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random || random == 0)
-    random = (shim_next_random_state() * 0xBF58476D1CE4E5B9U) | 1; /* early during boot */
+    random = (shim_next_random_state() * 0xBF58476D1CE4E5B9U) | 1; /* the kernel has no randomness early during boot */
   return atomic_compare_exchange_strong(&keys[index], &unset, random) ? random : unset;
 }
 
@@ -45,7 +46,7 @@ static void take_in_word(uint64_t v[4], uint64_t word) {
   v[0] ^= word;
 }
 
-/* Takes in a text and the NUL behind it, which keeps ("a", "b") apart from ("ab", ""); the last word is padded. */
+/* Hashes a string and its NUL, which distinguishes ("a", "b") from ("ab", ""); the last word is padded. */
 static void take_in(uint64_t v[4], const char *text) {
   const size_t count = strlen(text) + 1;
   for (size_t at = 0; at < count; at += sizeof(uint64_t)) {

@@ -3,8 +3,9 @@
 
 #include <stdint.h>
 
-/* A number for two texts and a number. Different ones have the same hash only by chance, once in 2^64 pairs: the hash has a
- * secret key, so nobody can choose texts that collide. The key differs from process to process. */
+/* A hash of two texts and a number. Different inputs have the same hash only by chance, with a probability of 2^-64 per
+ * pair: the hash has a secret key, so an attacker cannot choose texts that collide. The key is different in each
+ * process. */
 uint64_t keyed_hash(const char *first, const char *second, uint64_t number);
 
 #endif

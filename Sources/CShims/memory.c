@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* A token endpoint's answer is read up to 64 KiB, in a buffer of at most this capacity. Nothing of it may be left in memory
- * that is given back, however its transfer ends (T1). A buffer does not know whose it is, so all that are this small are
+/* A token endpoint's answer is read up to 64 KiB, into a buffer of at most this capacity. No part of it may remain in
+ * freed memory, however its transfer ends (T1). Buffers do not know their owner, so all buffers up to this size are
  * overwritten. */
 enum { MAY_BE_SECRET = 128 * 1024 };
 
@@ -21,7 +21,7 @@ static char *grow(const shim_buffer *buffer, size_t capacity) {
   return grown;
 }
 
-/* Makes room for so many bytes, and a NUL. */
+/* Makes room for that many bytes and a NUL. */
 static bool reserve(shim_buffer *buffer, size_t count) {
   if (buffer->data && count < buffer->capacity - buffer->count) return true;
   size_t capacity = buffer->capacity ? buffer->capacity : 512;

@@ -1,4 +1,4 @@
-/* Forms: what a part consists of, in memory or in a file, is read while it is sent. */
+/* Multipart forms: the parts, in memory or in files, are read while they are sent. */
 #include "curl_handles.h"
 
 #include "shim_file.h"
@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 typedef struct part_data {
-  shim_easy *easy;  /* whose body it is a part of */
+  shim_easy *easy;  /* the handle whose body contains the part */
   int number;       /* from 0 */
   const char *data; /* NULL: a file */
   int64_t length;
   int64_t position;
   int descriptor; /* of the file; -1: not open */
-  bool was_sent;  /* in an attempt, with the file in this state */
+  bool was_sent;  /* in an earlier attempt, with the file in this state */
   shim_file_state state;
   struct part_data *next;
   char path[];
@@ -30,13 +30,14 @@ static void free_part(void *user) {
   free(user);
 }
 
-/* The part's file cannot be read. */
+/* Records that the part's file cannot be read. */
 static size_t part_failed(const part_data *part, int error) {
   part->easy->part_failure = (shim_part_failure){part->number, error};
   return CURL_READFUNC_ABORT;
 }
 
-/* Opens the part's file. 0, or an error: every attempt must send the same bytes, of which the length is already known. */
+/* Opens the part's file. Returns 0 or an error: every attempt must send the same bytes, whose length is already
+ * known. */
 static int open_part(part_data *part) {
   part->descriptor = shim_file_open(part->path);
   if (part->descriptor < 0) return -part->descriptor;
@@ -75,7 +76,7 @@ static size_t on_read_part(char *buffer, size_t size, size_t count, void *user) 
     const int error = part->descriptor < 0 ? open_part(part) : 0;
     if (error != 0) return part_failed(part, error);
     taken = shim_file_read(part->descriptor, buffer, (size_t)taken, part->position);
-    /* One that is shorter than it was would leave the server waiting for the rest. */
+    /* If the file has become shorter, the server would wait for the rest. */
     if (taken <= 0) return part_failed(part, (int)-taken);
   }
   part->position += taken;
@@ -90,7 +91,7 @@ static int on_seek_part(void *user, curl_off_t offset, int origin) {
   return CURL_SEEKFUNC_OK;
 }
 
-/* Where a part's bytes come from. NULL: no memory. If its file cannot be read, its descriptor is an error, negated. */
+/* Creates the data of a part. NULL: out of memory. If its file cannot be read, its descriptor is a negated error. */
 static part_data *make_part_data(shim_easy *easy, const shim_part *part) {
   const size_t path_size = part->path ? strlen(part->path) + 1 : 0;
   part_data *data = malloc(sizeof *data + path_size);

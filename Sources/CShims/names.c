@@ -1,4 +1,4 @@
-/* The tables of the public header, read by number. */
+/* The tables of the public header, indexed by number. */
 #include "boxretry.h"
 #include "shims.h"
 

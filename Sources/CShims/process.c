@@ -10,19 +10,19 @@
 
 /* --- This thread --- */
 
-/* What there is to do when the thread ends. */
+/* What happens when the thread ends. */
 typedef enum thread_phase {
   UNUSED,      /* nothing: it has never been inside libcurl */
-  HAS_ENTERED, /* a thread of the caller's that has */
-  ENDING,      /* a thread of the library's whose body has returned; it is inside */
+  HAS_ENTERED, /* a caller's thread that has been inside */
+  ENDING,      /* a thread of the library whose body has returned; still counted as inside */
   LAST_ROUND,  /* inside, until all other destructors of this thread have run */
 } thread_phase;
 
 static _Thread_local struct {
   uint32_t callback_depth;
   uint32_t libcurl_depth;
-  uint32_t cancel_depth; /* how often it has been made uncancelable */
-  int cancel_state;      /* as it was before */
+  uint32_t cancel_depth; /* number of nested shim_thread_disable_cancel() calls */
+  int cancel_state;      /* before the first of them */
   bool is_ours;
   thread_phase phase;
   void (*last)(void *context);
@@ -37,14 +37,14 @@ _Noreturn static void park(void) {
     pause();
 }
 
-/* --- fork(): while it lasts, no thread is in the middle of what libcurl does --- */
+/* --- fork(): meanwhile no thread may be in the middle of a libcurl function --- */
 
 enum { LONGEST_WAIT = 2000000000, LOOK_EVERY = 50000 /* nanoseconds */ };
 
-static _Atomic int busy;    /* threads in libcurl, but neither in a callback nor waiting for sockets */
+static _Atomic int busy;    /* threads in libcurl, except those in a callback or waiting for sockets */
 static _Atomic int forking; /* threads in fork() */
 
-/* Looks every now and then: it is over soon. False: it takes too long. */
+/* Polls, because the wait is usually short. False: it takes too long. */
 static bool wait_until_at_most(_Atomic int *number, int most) {
   const int64_t limit = shim_monotonic_nanoseconds() + LONGEST_WAIT;
   for (int64_t now = 0; atomic_load(number) > most; shim_sleep_until(now + LOOK_EVERY)) {
@@ -77,7 +77,7 @@ void shim_libcurl_resume(void) {
 
 /* --- Exit --- */
 
-static _Atomic int inside; /* threads in libcurl */
+static _Atomic int inside; /* threads inside libcurl */
 static _Atomic bool has_begun, is_over;
 static _Atomic int to_clean; /* 1: the TLS library's exit handler has not returned */
 static int exit_descriptor = -1;
@@ -91,13 +91,13 @@ bool shim_exit_has_begun(void) {
 }
 
 static void on_exit_of_process(void) {
-  /* A thread that calls exit() in a callback stays inside, and never goes on. */
+  /* A thread that calls exit() in a callback stays inside, and never continues. */
   const int own = thread.libcurl_depth > 0;
   atomic_store(&has_begun, true);
   if (exit_descriptor >= 0) shim_eventfd_signal(exit_descriptor);
   const bool is_free = wait_until_at_most(&inside, own);
   atomic_store(&is_over, true);
-  if (is_free) wait_until_at_most(&inside, own); /* for a thread that was just about to end */
+  if (is_free) wait_until_at_most(&inside, own); /* for threads that were just about to end */
 }
 
 static void on_exit_after_cleanup(void) {
@@ -113,14 +113,14 @@ void shim_exit_prepare_first(void) {
 
 bool shim_exit_prepare(void) {
   static bool has_handler;
-  if (exit_descriptor < 0) exit_descriptor = shim_eventfd_new(); /* a child of fork() has its own */
+  if (exit_descriptor < 0) exit_descriptor = shim_eventfd_new(); /* a child of fork() needs its own */
   if (exit_descriptor < 0) return false;
   if (!has_handler) has_handler = atexit(on_exit_of_process) == 0;
   return has_handler;
 }
 
 static void watch_end_of_thread(thread_phase phase) {
-  /* Where there is no memory for it, the end of this thread is not waited for. */
+  /* If out of memory, the end of this thread is not waited for. */
   if (has_thread_key && pthread_setspecific(thread_key, &thread) == 0) thread.phase = phase;
 }
 
@@ -153,7 +153,7 @@ bool shim_callback_enter(void) {
 }
 
 void shim_callback_leave(void) {
-  /* exit() has waited long enough for this callback, and the TLS library is being freed. */
+  /* exit() has stopped waiting for this callback, and the TLS library is being freed. */
   if (thread.libcurl_depth > 0 && atomic_load_explicit(&is_over, memory_order_relaxed)) park();
   if (--thread.callback_depth == 0) shim_libcurl_resume();
 }
@@ -174,7 +174,7 @@ static void end_thread(void) {
   thread.last = NULL;
 }
 
-/* False: the TLS library's exit handler frees everything, and has returned. */
+/* False: the TLS library's exit handler has freed everything and has returned. */
 static bool enter_at_end_of_thread(void) {
   if (thread.libcurl_depth > 0) return true;
   atomic_fetch_add(&inside, 1);
@@ -188,8 +188,8 @@ static bool enter_at_end_of_thread(void) {
   return true;
 }
 
-/* The TLS library frees what it keeps for a thread in a destructor as well. Destructors run in rounds, so that another round
- * comes after it; until then, the thread is inside. */
+/* The TLS library also frees its data for a thread in a destructor. Destructors run in rounds, so this one requests
+ * another round, which runs later; until then, the thread is inside. */
 static void on_end_of_thread(void *unused) {
   (void)unused;
   switch (thread.phase) {
@@ -271,7 +271,7 @@ void shim_global_lock_release(void) {
   shim_thread_restore_cancel();
 }
 
-/* A thread in a callback holds nothing, and may call fork() itself. */
+/* A thread in a callback holds no locks, and may call fork() itself. */
 static void before_fork(void) {
   const bool is_busy = thread.libcurl_depth > 0 && thread.callback_depth == 0;
   atomic_fetch_add(&forking, 1);
@@ -284,13 +284,13 @@ static void after_fork_in_parent(void) {
   atomic_fetch_sub(&forking, 1);
 }
 
-/* The only thread is the one that has called fork(). */
+/* Only the thread that called fork() exists in the child. */
 static void after_fork_in_child(void) {
   atomic_fetch_add_explicit(&shim_forks, 1, memory_order_relaxed);
   atomic_store(&inside, thread.libcurl_depth > 0);
   atomic_store(&busy, thread.libcurl_depth > 0 && thread.callback_depth == 0);
   atomic_store(&forking, 0);
-  shim_close(exit_descriptor); /* what the child signals is not for its parent */
+  shim_close(exit_descriptor); /* signals in the child must not reach the parent */
   exit_descriptor = -1;
   pthread_mutex_unlock(&global_lock);
 }

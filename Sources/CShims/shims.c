@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* --- The error detail. Static TLS is scarce for libraries that are loaded late, so this stays small. --- */
+/* --- The error detail. Static TLS is scarce for libraries that are loaded late, so this is small. --- */
 
 static _Thread_local char detail[240];
 
@@ -33,7 +33,7 @@ void shim_detail_set_integer(const char *argument, const char *field, const char
 void shim_detail_set_real(const char *argument, const char *field, const char *why, double value) {
   char text[32];
   snprintf(text, sizeof text, "%.9g", value);
-  /* The program's locale may have another decimal point. */
+  /* The program's locale may use another decimal point. */
   for (char *c = text; *c; c++)
     if (!strchr("0123456789+-.einfa", *c)) *c = '.';
   set_detail(argument, field, why, text);
@@ -122,14 +122,14 @@ uint32_t shim_new_thread_number(void) {
   return shim_thread_number_or_0 = number;
 }
 
-/* --- Randomness. A child of fork() must not draw what its parent draws. --- */
+/* --- Randomness. A child of fork() must not produce the same numbers as its parent. --- */
 
 _Thread_local shim_random shim_thread_random;
 
 static uint64_t random_seed(void) {
   uint64_t seed;
   if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) return seed;
-  /* Early at boot there may be none yet. Jitter needs different values, not secret ones. */
+  /* The kernel may have no randomness early during boot. Jitter needs different values, not secret ones. */
   return (uint64_t)shim_monotonic_nanoseconds() * 0x9E3779B97F4A7C15U ^ (uint64_t)(uintptr_t)&seed;
 }
 
@@ -175,7 +175,7 @@ void shim_monitor_free(shim_monitor *monitor) {
 }
 
 void shim_monitor_lock(shim_monitor *monitor) {
-  shim_thread_disable_cancel(); /* a thread that is cancelled would keep the mutex */
+  shim_thread_disable_cancel(); /* a canceled thread would keep the mutex */
   pthread_mutex_lock(&monitor->mutex);
 }
 

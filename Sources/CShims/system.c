@@ -30,7 +30,7 @@ bool shim_epoll_watch(int epoll, int descriptor, int what, bool is_new) {
                                         (what & SHIM_WRITABLE ? (uint32_t)EPOLLOUT : 0),
                               .data.fd = descriptor};
   int result = epoll_ctl(epoll, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, &event);
-  /* A descriptor may have been closed and given out again without anybody having said so. */
+  /* A descriptor may have been closed and reused without a notification. */
   if (result != 0 && errno == EEXIST) result = epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event);
   if (result != 0 && errno == ENOENT) result = epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
   return result == 0;
@@ -73,7 +73,7 @@ int64_t shim_sent_segments(int socket) {
   struct tcp_info info;
   socklen_t size = sizeof info;
   if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return -1;
-  /* An older kernel knows less. */
+  /* Older kernels return fewer fields. */
   return size >= offsetof(struct tcp_info, tcpi_data_segs_out) + sizeof info.tcpi_data_segs_out
              ? (int64_t)info.tcpi_data_segs_out
              : -1;

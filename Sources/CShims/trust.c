@@ -11,7 +11,7 @@
 const char *const shim_trust_places[] = {
     "/etc/ssl/certs/ca-certificates.crt",                /* Debian, Ubuntu, Arch, Alpine */
     "/etc/pki/tls/certs/ca-bundle.crt",                  /* Fedora, RHEL */
-    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", /* Fedora, RHEL: what the one above links to */
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", /* Fedora, RHEL: the target of the link above */
     "/etc/ssl/ca-bundle.pem",                            /* openSUSE */
     "/etc/ssl/cert.pem",                                 /* Alpine without the package ca-certificates */
     NULL,

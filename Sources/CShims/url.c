@@ -7,16 +7,16 @@
 #include <string.h>
 #include <strings.h>
 
-/* What the way a host is written in a URL says about it. IPv6 addresses are in brackets. */
+/* What the notation of a host in a URL tells about it. IPv6 addresses are in brackets. */
 typedef struct url_host {
   bool is_address;
   bool is_loopback;
 } url_host;
 
-/* Loopback is only what reaches this machine whatever a resolver answers (T13): 127.0.0.0/8 and ::1, whose packets the
- * kernel never sends out, and the name "localhost", which every libcurl since 7.78 resolves itself. "localhost." is not:
- * libcurl before 8.12 asks the resolver for it. libcurl has decoded the host and written other forms of an IPv4 address
- * (127.1, 0x7f000001) as four decimal numbers, and does the same again when it connects. */
+/* Only hosts that reach this machine with any resolver count as loopback (T13): 127.0.0.0/8 and ::1, whose packets the
+ * kernel never sends out, and the name "localhost", which every libcurl since 7.78 resolves itself. "localhost." does
+ * not count: libcurl before 8.12 asks the resolver for it. libcurl has decoded the host and converted other forms of an
+ * IPv4 address (127.1, 0x7f000001) to four decimal numbers, and does the same again when it connects. */
 static url_host read_host(const char *host) {
   struct in_addr address;
   if (host[0] == '[') return (url_host){true, strcmp(host, "[::1]") == 0};
@@ -25,12 +25,12 @@ static url_host read_host(const char *host) {
   return (url_host){false, strcasecmp(host, "localhost") == 0};
 }
 
-/* The parts of a URL that say where a request goes. */
+/* The parts of a URL that determine where a request goes. */
 typedef struct url_origin {
   char *scheme, *host, *port;
 } url_origin;
 
-/* `code`: of the last step on the way to a URL that we can fetch. */
+/* Converts the code of the last step in parsing a URL. */
 static int url_result(CURLUcode code) {
   return code == CURLUE_OK ? SHIM_URL_GOOD : code == CURLUE_OUT_OF_MEMORY ? SHIM_URL_NO_MEMORY : SHIM_URL_BAD;
 }
@@ -50,7 +50,7 @@ static void free_origin(url_origin *origin) {
   curl_free(origin->port);
 }
 
-/* In any case `out` is to be freed. */
+/* Free `out` in any case. */
 static CURLUcode parse_origin(const char *url, url_origin *out) {
   CURLU *parsed = curl_url();
   *out = (url_origin){NULL, NULL, NULL};
@@ -60,7 +60,7 @@ static CURLUcode parse_origin(const char *url, url_origin *out) {
   return code;
 }
 
-/* What is known of a URL by its scheme, host and port, each as libcurl writes it. */
+/* The properties of a URL, from its scheme, host and port in libcurl's notation. */
 static shim_url facts(bool has_tls, const char *host, url_host known, const char *port) {
   return (shim_url){.origin = keyed_hash(host, port, 0),
                     .needs_lookup = !known.is_address,
@@ -68,9 +68,9 @@ static shim_url facts(bool has_tls, const char *host, url_host known, const char
                     .is_local = known.is_loopback};
 }
 
-/* Most URLs are of one plain form: a scheme, a name in small letters or an IPv4 address, perhaps a port, a path. It is
- * told here, since libcurl, which will parse the URL once more when it sends the request, takes an eighth of a request's
- * time for that. False: libcurl is to say what it is. */
+/* Most URLs have a simple form: a scheme, a name in lower case or an IPv4 address, optionally a port, and a path. They
+ * are parsed here because parsing with libcurl takes an eighth of a request's time, and libcurl parses the URL again
+ * when it sends the request. False: use libcurl. */
 static bool check_plain(const char *url, shim_url *out) {
   char host[64], port[6];
   const bool has_tls = strncmp(url, "https://", 8) == 0;
@@ -82,7 +82,7 @@ static bool check_plain(const char *url, shim_url *out) {
     host[length++] = *url;
   }
   host[length] = '\0';
-  /* libcurl takes other numbers for addresses as well. */
+  /* libcurl also accepts other numbers as addresses. */
   const url_host known = read_host(host);
   if (!(host[0] >= 'a' && host[0] <= 'z') && !known.is_address) return false;
   length = 0;
@@ -102,10 +102,10 @@ static bool check_plain(const char *url, shim_url *out) {
   return true;
 }
 
-/* What is wrong with a URL that is none that we can fetch. */
+/* What is wrong with a URL that cannot be fetched. */
 static const char *url_problem(const char *url, CURLUcode code) {
   static const char no_scheme[] = "has no scheme: it is to begin with http:// or https://";
-  const bool names_one = strstr(url, "://") != NULL; /* libcurl takes the name in host:80 for one */
+  const bool names_one = strstr(url, "://") != NULL; /* libcurl takes the host in host:80 for a scheme */
   switch (code) {
   case CURLUE_UNSUPPORTED_SCHEME:
     return names_one ? "has a scheme other than http and https" : no_scheme;
@@ -156,7 +156,7 @@ int shim_url_check_proxy(const char *url, const char **problem) {
   CURLU *parsed = curl_url();
   char *scheme = NULL, *host = NULL;
   CURLUcode code = CURLUE_OUT_OF_MEMORY;
-  /* As libcurl itself reads it. */
+  /* Parsed as libcurl itself does it. */
   if (parsed) code = curl_url_set(parsed, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME | CURLU_GUESS_SCHEME);
   if (code == CURLUE_OK) code = curl_url_get(parsed, CURLUPART_SCHEME, &scheme, 0);
   if (code == CURLUE_OK) code = curl_url_get(parsed, CURLUPART_HOST, &host, 0);
@@ -179,7 +179,7 @@ char *shim_url_proxy_name(const char *url) {
   if (code == CURLUE_OK && curl_url_get(parsed, CURLUPART_PORT, &port, 0) == CURLUE_OUT_OF_MEMORY)
     code = CURLUE_OUT_OF_MEMORY;
   if (code == CURLUE_OK) {
-    /* libcurl's own, for a proxy */
+    /* libcurl's default for proxies */
     const char *its_port = port ? port : strcmp(scheme, "https") == 0 ? "443" : "1080";
     const size_t size = strlen(host) + 1 + strlen(its_port) + 1;
     name = malloc(size);
@@ -205,7 +205,7 @@ static CURLUcode follow(CURLU *parsed, const char *url, const char *location, ch
 int shim_url_follow(const char *url, const char *location, char **out) {
   *out = NULL;
   if (*location == '\0') return SHIM_URL_BAD;
-  /* RFC 3986, 5.2.2: with nothing but a fragment it is the same document. libcurl would drop its last part. */
+  /* RFC 3986, 5.2.2: a fragment alone refers to the same document. libcurl would drop the last part of the path. */
   if (*location == '#') {
     *out = strndup(url, strcspn(url, "#"));
     return *out ? SHIM_URL_GOOD : SHIM_URL_NO_MEMORY;
@@ -224,7 +224,7 @@ bool shim_url_without_user(const char *url, char **out) {
   const char *host = strchr(url, ':');
   if (!host) return true;
   host++;
-  for (int slashes = 0; slashes < 3 && *host == '/'; slashes++) /* libcurl takes one to three */
+  for (int slashes = 0; slashes < 3 && *host == '/'; slashes++) /* libcurl accepts one to three slashes */
     host++;
   const char *end = host + strcspn(host, "/?#"), *at = NULL;
   for (const char *c = host; c < end; c++)

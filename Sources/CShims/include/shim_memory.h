@@ -1,4 +1,4 @@
-/* Memory that Swift must not trap over: what comes from outside may be large, and may not fit. */
+/* Memory operations that must not trap in Swift: external data may be large and may not fit in memory. */
 #ifndef BOXRETRY_MEMORY_H
 #define BOXRETRY_MEMORY_H
 
@@ -12,20 +12,20 @@ typedef struct shim_buffer {
   size_t capacity;
 } shim_buffer;
 
-/* Behind the bytes stands a NUL, which is not counted. False: no memory; nothing is changed. */
+/* A NUL, which is not counted, follows the bytes. False: out of memory; nothing has changed. */
 bool shim_buffer_append(shim_buffer *buffer, const void *data, size_t count);
-/* Room for so many bytes behind them, aligned for pointers, which goes with the buffer. NULL: no memory. */
+/* Room for that many bytes after the data, aligned for pointers and freed with the buffer. NULL: out of memory. */
 void *shim_buffer_room(shim_buffer *buffer, size_t count);
 void shim_buffer_free(shim_buffer *buffer);
 
 size_t shim_length(const char *text);
 bool shim_is_equal(const char *text, const char *other);
-/* How many bytes stand before the first such byte; `count`: there is none. */
+/* The number of bytes before the first such byte; `count` if it does not occur. */
 size_t shim_find(const char *bytes, char byte, size_t count);
 
-/* Copies, to be freed with shim_free; NULL if there is no memory, and for NULL. */
+/* Copies; free with shim_free. NULL if out of memory, and for NULL. */
 char *shim_copy_string(const char *text);
-char *shim_copy_strings(const char *first, const char *second); /* one behind the other */
+char *shim_copy_strings(const char *first, const char *second); /* concatenated */
 void *shim_copy_bytes(const void *bytes, size_t count);
 void *shim_allocate(size_t count);
 void shim_free(void *memory);
@@ -33,10 +33,10 @@ void shim_free(void *memory);
 /* Writes "bytes=N-". */
 void shim_write_range(char *out, size_t capacity, int64_t offset);
 
-/* Writes a random UUID: 36 characters and a NUL. False: there is no randomness. */
+/* Writes a random UUID: 36 characters and a NUL. False: no randomness available. */
 bool shim_write_uuid(char out[37]);
 
-/* Overwrites a secret, whatever the optimizer thinks of it. */
+/* Overwrites a secret; the optimizer cannot remove this. */
 void shim_wipe(void *memory, size_t count);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Each of these gives a descriptor that is closed on exec, or -1. */
+/* Each of these returns a descriptor that is closed on exec, or -1. */
 int shim_epoll_new(void);
 int shim_eventfd_new(void);
 void shim_close(int descriptor);
@@ -21,18 +21,20 @@ typedef struct shim_ready {
 bool shim_epoll_watch(int epoll, int descriptor, int what, bool is_new);
 void shim_epoll_forget(int epoll, int descriptor);
 
-/* Waits for at most so many milliseconds (-1: for ever). The number of `ready` filled in; 0 after a signal, too. */
+/* Waits for at most `timeout_ms` milliseconds (-1: without limit). Returns the number of `ready` filled in; 0 also
+ * after a signal. */
 int shim_epoll_wait(int epoll, shim_ready *ready, int capacity, int timeout_ms);
 
 void shim_eventfd_signal(int eventfd);
 void shim_eventfd_clear(int eventfd);
 
-/* Bytes that the kernel has not delivered to the peer of a socket yet; -1 if it is none. */
+/* Bytes that the kernel has not delivered to the peer of a socket yet; -1: not a socket. */
 int shim_unsent_bytes(int socket);
-/* Segments with data that a TCP socket has sent; -1: not known. */
+/* Number of segments with data that a TCP socket has sent; -1: unknown. */
 int64_t shim_sent_segments(int socket);
 
-/* Around what may write to a broken pipe on a caller's thread: blocks SIGPIPE, and swallows one that came meanwhile. */
+/* Call around writes to a possibly broken pipe on a caller's thread: blocks SIGPIPE, and discards one that was raised
+ * meanwhile. */
 typedef struct shim_sigpipe {
   bool was_blocked;
   bool was_pending;

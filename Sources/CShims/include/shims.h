@@ -1,6 +1,6 @@
 /*
- * Everything that the Swift sources need of C and cannot call themselves. Small things are inline here; what has storage
- * is in shims.c.
+ * What the Swift sources need from C and cannot call themselves. Small functions are inline here; everything with
+ * storage is in shims.c.
  */
 #ifndef BOXRETRY_SHIMS_H
 #define BOXRETRY_SHIMS_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* --- Names: the tables of boxretry.h, read by number. "unknown" if there is no such number. --- */
+/* --- Names: the tables of boxretry.h, indexed by number. "unknown" if the number does not exist. --- */
 
 const char *shim_error_name(int32_t error);
 const char *shim_error_text(int32_t error);
@@ -22,17 +22,18 @@ const char *shim_reason_text(int32_t reason);
 const char *shim_version(void);
 const char *shim_default_user_agent(void);
 
-/* --- The error detail of this thread. `argument` and `field` may be NULL; the text is cut to what there is room for. --- */
+/* --- The error detail of this thread. `argument` and `field` may be NULL; the text is truncated to the size of the
+ * buffer. --- */
 
 void shim_detail_set(const char *argument, const char *field, const char *why);
 void shim_detail_set_integer(const char *argument, const char *field, const char *why, int64_t value);
 void shim_detail_set_real(const char *argument, const char *field, const char *why, double value);
 void shim_detail_set_attempts(const char *why, int32_t attempts, const char *last, const char *text);
 
-/* `status`: of the proxy's answer to CONNECT; 0: it refused in another way. `proxy`: host and port; NULL is nothing. */
+/* `status`: of the proxy's answer to CONNECT; 0: it refused in another way. `proxy`: host and port; NULL: not set. */
 void shim_detail_set_proxy(const char *proxy, int32_t status);
 
-/* Which argument, and which of several; -1: there is only one. NULL is nothing. */
+/* Which argument, and its index; -1: it is not an array. NULL: not set. */
 typedef struct shim_place {
   const char *argument;
   int64_t index;
@@ -49,12 +50,13 @@ void shim_provider_enter(const void *source);
 void shim_provider_leave(void);
 bool shim_is_in_provider_of(const void *source);
 
-/* --- Threads: a small number of each, to spread them over places that each of them is to have for itself. --- */
+/* --- Threads: a small number for each thread, to spread threads over slots that each should have for itself. --- */
 
 void shim_yield(void);
 
-/* A lock for a few instructions, which nobody waits for: a word that is 0 while it is free. These two are functions, and not
- * inline, since Swift's optimizer moves the counting of a reference past a mere store, but not past a call. */
+/* A lock that is held only for a few instructions: a word that is 0 while it is free. No thread blocks on it. These two
+ * functions are not inline, because Swift's optimizer moves reference counting past a mere store, but not past a
+ * call. */
 bool shim_try_lock(uint32_t *word);
 void shim_unlock(uint32_t *word);
 
@@ -65,7 +67,7 @@ static inline uint32_t shim_thread_number(void) {
   return shim_thread_number_or_0 != 0 ? shim_thread_number_or_0 : shim_new_thread_number();
 }
 
-/* --- Processes: how many forks lie between the loading of the library and this process. --- */
+/* --- Processes: the number of forks between the loading of the library and this process. --- */
 
 extern _Atomic uint32_t shim_forks __attribute__((visibility("hidden")));
 
@@ -77,7 +79,7 @@ static inline uint32_t shim_fork_generation(void) {
 
 typedef struct shim_random {
   uint64_t state;
-  uint32_t seeded_for; /* the fork generation, plus one; 0: not yet */
+  uint32_t seeded_for; /* the fork generation plus one; 0: not seeded */
 } shim_random;
 
 extern _Thread_local shim_random shim_thread_random __attribute__((visibility("hidden"), tls_model("initial-exec")));
@@ -93,7 +95,7 @@ static inline uint64_t shim_next_random_state(void) {
 
 static inline int64_t shim_nanoseconds(clockid_t clock) {
   struct timespec now;
-  clock_gettime(clock, &now); /* cannot fail for a clock that the kernel has, and it has these three */
+  clock_gettime(clock, &now); /* cannot fail for a clock that the kernel supports, and it supports these three */
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
@@ -111,7 +113,7 @@ static inline double shim_wall_seconds(void) {
   return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* A seventh of the price of the exact ones, and behind them by a few milliseconds at most. */
+/* Costs a seventh of the exact clocks, and lags behind them by a few milliseconds at most. */
 static inline int64_t shim_coarse_monotonic_nanoseconds(void) {
   return shim_nanoseconds(CLOCK_MONOTONIC_COARSE);
 }
@@ -120,20 +122,21 @@ static inline int64_t shim_coarse_wall_nanoseconds(void) {
   return shim_nanoseconds(CLOCK_REALTIME_COARSE);
 }
 
-/* Sleeps until CLOCK_MONOTONIC has reached that. Signals do not shorten it. */
+/* Sleeps until CLOCK_MONOTONIC has reached that value. Signals do not shorten it. */
 void shim_sleep_until(int64_t monotonic_nanoseconds);
 
-/* --- Monitor: a mutex and the condition that goes with it. --- */
+/* --- Monitor: a mutex and its condition variable. --- */
 
 typedef struct shim_monitor shim_monitor;
 
-shim_monitor *shim_monitor_new(void); /* NULL: no memory */
+shim_monitor *shim_monitor_new(void); /* NULL: out of memory */
 void shim_monitor_free(shim_monitor *monitor);
 void shim_monitor_lock(shim_monitor *monitor);
 void shim_monitor_unlock(shim_monitor *monitor);
 void shim_monitor_wake_all(shim_monitor *monitor);
 
-/* Waits to be woken, at most until CLOCK_MONOTONIC has reached that; INT64_MAX is for ever. False: the time is up. */
+/* Waits until woken, or until CLOCK_MONOTONIC has reached that value; INT64_MAX: without limit. False: the time has
+ * passed. */
 bool shim_monitor_wait_until(shim_monitor *monitor, int64_t monotonic_nanoseconds);
 
 #endif
