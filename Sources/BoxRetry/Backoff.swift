@@ -1,7 +1,7 @@
 import CBoxRetry
 import RetryCore
 
-/// A number that says where in the range of a jitter.
+/// A number that selects a value in the range of a jitter.
 func checkedUnitRandom(_ unitRandom: Double) throws(Failure) {
     guard unitRandom >= 0, unitRandom <= 1 else {
         throw .invalidArgument("unit_random", "must be from 0 to 1", is: unitRandom)
@@ -31,7 +31,7 @@ public func boxretry_parse_retry_after(
     answer { () throws(Failure) in
         let value = try required(value, "value")
         guard HTTPDate.range.contains(unix_time) else {
-            throw .invalidArgument("unix_time", nil, "must lie in the years 1 to 9999", is: unix_time)
+            throw .invalidArgument("unix_time", nil, "must be in the years 1 to 9999", is: unix_time)
         }
         let out = try required(seconds_out, "seconds_out")
         guard let seconds = RetryAfter.parse(ByteCursor(cString: value), unixTime: unix_time) else {

@@ -13,7 +13,7 @@ final class BudgetHandle: Handle, HandleClass {
         super.init(.budget)
     }
 
-    /// The budget behind a field of `options`; NULL means none.
+    /// The budget in a field of `options`; NULL means no budget.
     static func budget(behind pointer: OpaquePointer?) throws(Failure) -> SharedRetryBudget? {
         guard let pointer else { return nil }
         return try retained(pointer, "budget").budget
@@ -30,7 +30,7 @@ extension boxretry_budget_stats: SizedStruct {
 }
 
 extension RetryBudget {
-    /// The part of a retry that a success gives back; 0 stands for the default.
+    /// The part of a retry that a success gives back; 0 means the default.
     static func checkedRatio(
         _ ratio: Double, _ argument: StaticString, _ field: StaticString?
     ) throws(Failure) -> Double {

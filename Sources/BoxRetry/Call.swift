@@ -14,7 +14,7 @@ final class CallHandle: Handle, HandleClass {
         super.init(.call)
     }
 
-    /// Makes the handle of a call that is about to begin. Callbacks are lent it until the call has ended (K5).
+    /// Makes the handle of a call that is about to begin. It is lent to callbacks until the call has ended (K5).
     static func lent(by call: Call) -> CallHandle {
         let handle = CallHandle(call)
         call.handle = Unmanaged.passUnretained(handle).toOpaque()

@@ -8,20 +8,20 @@ final class ClientHandle: Handle, HandleClass {
     static var kind: HandleKind { .client }
 
     let engine: Engine
-    /// Which calls of the engine are its own.
+    /// Identifies the engine's calls that belong to this client.
     let owner: CallOwner
     private let parts: Parts
     private var tokens: TokenSource? { parts.tokens }
 
-    /// What clients that share an engine may each have of their own.
+    /// What can differ between clients that share an engine.
     struct Parts {
         var strategy: any RetryStrategy
         private(set) var settings: CallSettings
-        /// The settings of a call whose request has none of its own.
+        /// The settings of calls whose requests do not override any.
         private(set) var callSettings: SharedCallSettings
         var idempotencyHeader: IdempotencyHeader
         var tokens: TokenSource?
-        /// Of all requests; nil: none.
+        /// Headers of all requests; nil: none.
         var headers: OwnedHeaders?
 
         init(_ options: boxretry_client_options) throws(Failure) {
@@ -33,7 +33,7 @@ final class ClientHandle: Handle, HandleClass {
             try set(options)
         }
 
-        /// Takes over what the options say; what is 0 or NULL stays as it is.
+        /// Applies options; fields that are 0 or NULL change nothing.
         mutating func set(_ options: boxretry_client_options) throws(Failure) {
             try settings.set(options)
             if let pointer = options.strategy { strategy = try StrategyHandle.retained(pointer, "strategy").strategy }
@@ -56,7 +56,7 @@ final class ClientHandle: Handle, HandleClass {
 }
 
 extension OwnedHeaders? {
-    /// A copy of these headers and of others, which replace those of the same name; nil if there are none.
+    /// A copy of these headers and of `others`, which replace headers with the same name; nil if there are none.
     fileprivate func merged(with others: HeaderList) throws(Failure) -> OwnedHeaders? {
         guard others.count > 0 else { return self }
         guard let copy = OwnedHeaders.copy(of: self?.list ?? .empty) else { throw .outOfMemory }
@@ -94,7 +94,7 @@ public func boxretry_client_new_derived(
     _ out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> boxretry_error {
     answer { () throws(Failure) in
-        // Retained: another thread may free it meanwhile.
+        // Retained, because another thread may free it meanwhile.
         let from = try ClientHandle.retained(try required(from, "from"), "from")
         let options = options == nil ? .defaults : try boxretry_client_options.read(options, "options")
         let out = try required(out, "out")
@@ -109,7 +109,7 @@ public func boxretry_client_new_derived(
 }
 
 extension boxretry_client_options {
-    /// The first field that is not at its default, and that holds for the engine, which derived clients share.
+    /// The first field without its default value that applies to the engine, which derived clients share.
     fileprivate var firstSharedSetting: StaticString? {
         if user_agent != nil { return "user_agent" }
         if ca_file != nil { return "ca_file" }
@@ -148,11 +148,11 @@ extension ClientHandle {
 }
 
 extension ClientHandle {
-    /// Checks and copies a request, and makes a call of it.
+    /// Checks and copies a request, and creates its call.
     func makeCall(
         _ pointer: UnsafePointer<boxretry_request>?, delivery: (boxretry_request) throws(Failure) -> Call.Delivery
     ) throws(Failure) -> Call {
-        // To open files is a cancellation point.
+        // Opening files is a cancellation point.
         shim_thread_disable_cancel()
         defer { shim_thread_restore_cancel() }
         let request = try boxretry_request.read(pointer, "request")
@@ -224,7 +224,7 @@ extension ClientHandle {
         return copy
     }
 
-    /// Writes down what custom strategies are shown of a request.
+    /// Stores the description of a request that custom strategies see.
     private func describe(_ copy: RequestCopy, _ request: boxretry_request) throws(Failure) {
         guard let description = shim_allocate(MemoryLayout<boxretry_request>.size) else { throw .outOfMemory }
         var seen = boxretry_request.defaults
@@ -258,7 +258,7 @@ extension ClientHandle {
     }
 }
 
-/// A URL that we can fetch, and what is known of the place that it leads to.
+/// A URL that can be fetched, and the properties of its origin.
 func checkedURL(
     _ url: UnsafePointer<CChar>?, _ argument: StaticString
 ) throws(Failure) -> (UnsafePointer<CChar>, shim_url) {
@@ -268,7 +268,7 @@ func checkedURL(
     return (url, place)
 }
 
-/// Throws unless `check`, which answers SHIM_URL_… and a problem's words, finds a URL good.
+/// Throws if `check`, which returns SHIM_URL_… and a text for the problem, rejects the URL.
 func checkURL(
     _ url: UnsafePointer<CChar>, _ argument: StaticString, _ field: StaticString,
     check: (inout UnsafePointer<CChar>?) -> Int32
@@ -280,11 +280,11 @@ func checkURL(
     if let problem { throw .invalidArgument(argument, field, problem) }
 }
 
-/// The name of the header that idempotency keys are sent in.
+/// The name of the header for idempotency keys.
 final class IdempotencyHeader {
     private let name: UnsafeMutablePointer<CChar>
 
-    /// NULL: the usual one.
+    /// NULL: the default name.
     static func checked(_ name: UnsafePointer<CChar>?) throws(Failure) -> IdempotencyHeader {
         let name = name ?? StaticString("Idempotency-Key").cString
         guard RequestChecks.isHeaderName(name), !RequestChecks.isReservedHeader(name) else {
@@ -301,7 +301,7 @@ final class IdempotencyHeader {
         shim_free(name)
     }
 
-    /// Adds a key; "": one that is made now.
+    /// Adds a key; "": generates one.
     func add(_ key: UnsafePointer<CChar>, to headers: OwnedHeaders) throws(Failure) {
         var random: [37 of CChar] = .init(repeating: 0)
         var span = random.mutableSpan
@@ -327,7 +327,7 @@ public func boxretry_client_perform(
 ) -> boxretry_error {
     answer { () throws(Failure) in
         try refuseInCallback()
-        // Retained: another thread may free the client meanwhile.
+        // Retained, because another thread may free the client meanwhile.
         let handle = try ClientHandle.retained(try required(client, "client"), "client")
         let out = try required(out, "out")
         let call = try handle.makeCall(request) { _ in .none }
@@ -359,7 +359,7 @@ public func boxretry_client_submit(
 }
 
 extension Engine {
-    /// Starts a call. If that fails, nobody is lent its handle.
+    /// Starts a call. If that fails, its handle is not lent to callbacks.
     fileprivate func start(_ call: Call, _ body: (Engine) -> Start) throws(Failure) {
         let start = body(self)
         if start != .begun { call.lentHandle = nil }
@@ -392,7 +392,7 @@ public func boxretry_client_close(_ client: OpaquePointer!, _ timeout_ms: Int64)
     }
 }
 
-/// The moment until which to wait.
+/// The time at which to stop waiting.
 func checkedLimit(_ milliseconds: Int64) throws(Failure) -> Int64 {
     guard milliseconds >= 0 else {
         throw .invalidArgument("timeout_ms", nil, "must be 0 or more", is: milliseconds)

@@ -116,7 +116,7 @@ extension CallSettings {
         guard options.reserved == 0 else { throw .invalidArgument("options", "reserved", "must be 0") }
     }
 
-    /// The settings of a client's call: the request's own, where it has them.
+    /// The settings of a call: the client's, overridden by those of the request.
     func overridden(by request: boxretry_request) throws(Failure) -> CallSettings {
         var settings = self
         try settings.set(timeouts: request.timeouts)
@@ -127,7 +127,8 @@ extension CallSettings {
         try settings.set(httpVersion: request.http_version, "request")
         settings.isCompressed = try isOn(request.compression, "request", "compression", byDefault: isCompressed)
         settings.mayReconnect = try isOn(request.reconnect, "request", "reconnect", byDefault: mayReconnect)
-        // A client's limit is for memory, and keeps a few bytes from becoming many when they are unpacked.
+        // A client's limit protects memory, so it does not limit sinks, except for compressed bodies, which may expand
+        // enormously.
         if request.body_limit > 0 || settings.isCompressed { settings.limits.sink = settings.limits.body }
         if let hook = hook(request.before_attempt, request.before_attempt_context) { settings.beforeAttempt = hook }
         settings.onProgress = progress(request.on_progress, request.on_progress_context)
@@ -153,7 +154,7 @@ extension CallSettings {
 
 }
 
-/// What a BOXRETRY_SWITCH_… says.
+/// The meaning of a BOXRETRY_SWITCH_… constant.
 func isOn(
     _ value: Int32, _ argument: StaticString, _ field: StaticString, byDefault: Bool
 ) throws(Failure) -> Bool {
@@ -180,14 +181,14 @@ private func progress(
     }
 }
 
-/// A server may say that any number of bytes will follow.
+/// Saturates, because a server may announce any number of bytes.
 private func saturated(_ bytes: Int64, _ before: Int64) -> Int64 {
     let (sum, overflow) = bytes.addingReportingOverflow(before)
     return overflow ? .max : sum
 }
 
 extension BoxRetryOptions {
-    /// What a client follows that is not told otherwise.
+    /// The options of a preset.
     init(preset: Int32) throws(Failure) {
         self.init()
         switch Int(preset) {
@@ -219,7 +220,7 @@ func checkedSize(
 }
 
 extension EngineSettings {
-    /// Checks and copies a caller's options.
+    /// Checks and copies the caller's options.
     static func checked(_ options: boxretry_client_options) throws(Failure) -> EngineSettings {
         var settings = EngineSettings()
         do throws(Failure) {
@@ -270,7 +271,7 @@ extension EngineSettings {
         unixSocket = try copiedIfAny(options.unix_socket)
     }
 
-    /// Nil: as the environment says; empty: none.
+    /// Nil: from the environment; empty: no proxy.
     private static func proxy(_ options: boxretry_client_options) throws(Failure) -> Text? {
         let isGiven = Int(options.proxy_mode) == BOXRETRY_PROXY_GIVEN
         guard isGiven || options.proxy == nil else {
@@ -321,7 +322,7 @@ extension EngineSettings {
         budget = SharedRetryBudget(RetryBudget(capacity: capacity, ratio: ratio))
     }
 
-    /// An array of names in a caller's options, and what to say of it.
+    /// An array of names in the caller's options, and the texts for its errors.
     private struct NameList {
         let field: StaticString
         let countField: StaticString
@@ -331,7 +332,7 @@ extension EngineSettings {
         let wrong: StaticString
     }
 
-    /// Checks and copies names, each of which is a token.
+    /// Checks and copies the names, each of which must be a token.
     private static func append(
         _ names: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int, to copies: inout [Text], _ list: NameList
     ) throws(Failure) {
@@ -381,7 +382,7 @@ func copied(_ text: UnsafePointer<CChar>?) throws(Failure) -> UnsafeMutablePoint
     return copy
 }
 
-/// A file that libcurl reads whenever it connects. What is not a file's name is left as it is.
+/// The path of a file that libcurl reads for each connection, made absolute, except empty paths and PKCS#11 URIs.
 private func copiedPath(
     _ path: UnsafePointer<CChar>?, _ field: StaticString
 ) throws(Failure) -> UnsafeMutablePointer<CChar>? {

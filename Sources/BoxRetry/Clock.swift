@@ -2,7 +2,7 @@ import CBoxRetry
 import CurlEngine
 import RetryCore
 
-/// `boxretry_clock`: a manual clock. The system's clock is NULL.
+/// `boxretry_clock`: a manual clock. NULL is the system's clock.
 final class ClockHandle: Handle, HandleClass {
     static var kind: HandleKind { .clock }
 
@@ -13,7 +13,7 @@ final class ClockHandle: Handle, HandleClass {
         super.init(.clock)
     }
 
-    /// The clock behind a pointer that may be NULL for the system's.
+    /// The clock for a pointer; NULL means the system's clock.
     static func clock(
         behind pointer: OpaquePointer?, _ argument: StaticString, _ field: StaticString? = nil
     ) throws(Failure) -> any Clock {
@@ -22,7 +22,7 @@ final class ClockHandle: Handle, HandleClass {
     }
 }
 
-/// The clock where no other is given.
+/// The default clock.
 let systemClock = SystemClock()
 
 private func checkedSeconds(_ seconds: Double) throws(Failure) {
@@ -67,7 +67,7 @@ public func boxretry_clock_set_wall(_ clock: OpaquePointer!, _ unix_time: Double
     ClockHandle.with(clock, "clock") { handle throws(Failure) in
         let clock = handle.clock
         guard clock.setWall(unix_time) else {
-            throw .invalidArgument("unix_time", "must lie in the years 1 to 9999", is: unix_time)
+            throw .invalidArgument("unix_time", "must be in the years 1 to 9999", is: unix_time)
         }
     }
 }
@@ -94,7 +94,7 @@ public func boxretry_clock_sleep(_ clock: OpaquePointer!, _ seconds: Double) -> 
         try refuseInCallback()
         try checkedSeconds(seconds)
         guard let clock else { return systemClock.sleep(seconds: seconds) }
-        // Retained: another thread may free the clock's handle meanwhile.
+        // Retained, because another thread may free the clock's handle meanwhile.
         try ClockHandle.retained(clock, "clock").clock.sleep(seconds: seconds).check()
     }
 }

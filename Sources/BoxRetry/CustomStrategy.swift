@@ -12,7 +12,7 @@ extension boxretry_strategy_callbacks: SizedStruct {
     static var firstSize: Int { 40 }
 }
 
-/// A strategy of the caller's own (B9): asks its callbacks, on the thread that asks it.
+/// A custom strategy (B9): runs its callbacks on the thread that needs the decision.
 final class CallbackRetryStrategy: RetryStrategy {
     private let callbacks: boxretry_strategy_callbacks
 
@@ -28,7 +28,7 @@ final class CallbackRetryStrategy: RetryStrategy {
 
     var callsBack: Bool { true }
 
-    /// B5 does not bound a custom strategy; the ceiling does (B14).
+    /// B5 does not limit a custom strategy; only the ceiling does (B14).
     var retryBound: Int32? { nil }
 
     func readRetryAfter(_ headers: HeaderList, clock: any Clock) -> RetryAfter {
@@ -66,7 +66,7 @@ final class CallbackRetryStrategy: RetryStrategy {
         return Wait(delay: Delay.clamped(delay), source: .custom)
     }
 
-    /// Runs a callback, with the outcome as it sees it.
+    /// Runs a callback with the outcome as a C struct.
     private func withCOutcome(
         _ outcome: Outcome, _ body: (UnsafePointer<boxretry_outcome>) -> Void
     ) throws(StrategyFailure) {

@@ -3,7 +3,7 @@ import CShims
 import CurlEngine
 import RetryCore
 
-/// Why a function of the C interface did not do what it was asked to. Making one sets the thread's error detail.
+/// Why a function of the C interface failed. Creating one sets the thread's error detail.
 struct Failure: Error {
     let error: boxretry_error
 
@@ -21,7 +21,7 @@ struct Failure: Error {
         invalidArgument(argument, nil, why)
     }
 
-    /// The same with words that are not ours alone; they are copied.
+    /// The same with a text from another source, which is copied.
     static func invalidArgument(
         _ argument: StaticString, _ field: StaticString, _ why: UnsafePointer<CChar>
     ) -> Failure {
@@ -29,7 +29,7 @@ struct Failure: Error {
         return Failure(BOXRETRY_ERROR_INVALID_ARGUMENT)
     }
 
-    /// `argument.field[1]: why (name)`: one of several. `name` must be harmless.
+    /// `argument.field[1]: why (name)`: an element of an array. `name` must not contain secrets or control characters.
     @inline(never)
     static func invalidArgument(
         _ place: shim_place, _ why: StaticString, _ name: UnsafePointer<CChar>? = nil
@@ -38,7 +38,7 @@ struct Failure: Error {
         return Failure(BOXRETRY_ERROR_INVALID_ARGUMENT)
     }
 
-    /// The same with what the system says.
+    /// The same with the system's text for an error.
     static func invalidArgument(_ place: shim_place, system error: Int32) -> Failure {
         withUnsafePointer(to: place) { shim_detail_set_place($0, shim_system_text(error), nil) }
         return Failure(BOXRETRY_ERROR_INVALID_ARGUMENT)
@@ -109,7 +109,7 @@ struct Failure: Error {
             BOXRETRY_ERROR_TOKEN_REQUEST_ENDED, "request: was answered already, timed out, or its source was freed")
     }
 
-    /// Why there is no token. No text has anything of one in it (T1).
+    /// Why there is no token. No text contains any part of a token (T1).
     static func token(_ failure: TokenWaitFailure) -> Failure {
         switch failure {
         case .cancelled: Failure(BOXRETRY_ERROR_CANCELLED, "cancel: was triggered")
@@ -170,12 +170,12 @@ extension shim_place {
         self.init(argument: argument.cString, index: -1, field: field.cString, field_index: -1)
     }
 
-    /// One of the array in a field of an argument.
+    /// An element of the array in a field of an argument.
     init(_ argument: StaticString, _ field: StaticString, at index: Int) {
         self.init(argument: argument.cString, index: -1, field: field.cString, field_index: Int64(index))
     }
 
-    /// A field of one of an array of structs.
+    /// A field of an element in an array of structs.
     init(_ argument: StaticString, at index: Int, _ field: StaticString?, at fieldIndex: Int = -1) {
         self.init(
             argument: argument.cString, index: Int64(index), field: field?.cString, field_index: Int64(fieldIndex))
@@ -190,13 +190,13 @@ extension FailureReason {
 }
 
 extension Optional<FailureReason> {
-    /// Nil: nothing more is known.
+    /// Nil: no details are known.
     func setDetail() {
         if let self { self.setDetail() } else { shim_detail_set(nil, nil, StaticString("").cString) }
     }
 }
 
-/// Runs the body of a function of the C interface, and turns what it throws into what the function answers.
+/// Runs the body of a function of the C interface, and converts a thrown failure to the function's return value.
 @inline(__always)
 func answer(_ body: () throws(Failure) -> Void) -> boxretry_error {
     do throws(Failure) {
@@ -207,7 +207,7 @@ func answer(_ body: () throws(Failure) -> Void) -> boxretry_error {
     }
 }
 
-/// What a blocking function begins with (K4).
+/// The first check of a blocking function (K4).
 func refuseInCallback() throws(Failure) {
     guard !shim_in_callback() else { throw .inCallback("this would block, inside a callback of the library") }
 }

@@ -2,16 +2,17 @@ import CBoxRetry
 import CShims
 import RetryCore
 
-/// What stands behind an opaque pointer of the C interface: a reference to it is what `x_new` gives and `x_free` takes.
+/// The object behind an opaque pointer of the C interface. `x_new` gives a reference to the caller, and `x_free` takes
+/// it back.
 class Handle {
-    /// The kind of handle, and the process in which it was made: one number, so that one comparison checks both.
+    /// The kind of handle, and the process that created it, in one number, so that one comparison checks both.
     private let stamp: UInt64
 
     init(_ kind: HandleKind) {
         stamp = kind.stamp
     }
 
-    /// Checks that the pointer is a handle of that kind, made in this process. `argument` is its name in the header.
+    /// Checks that this is a handle of that kind, created in this process. `argument` is its name in the header.
     @inline(__always)
     fileprivate func check(_ kind: HandleKind, _ argument: StaticString) throws(Failure) {
         guard stamp != kind.stamp else { return }
@@ -21,7 +22,7 @@ class Handle {
 }
 
 enum HandleKind: UInt32 {
-    // Arbitrary numbers, which memory that is no handle is unlikely to hold.
+    // Arbitrary numbers that are unlikely to occur in memory that is not a handle.
     case strategy = 0x5B0C_1A01
     case retryLoop = 0x5B0C_1A02
     case clock = 0x5B0C_1A03
@@ -48,10 +49,11 @@ protocol HandleClass: Handle {
 }
 
 extension HandleClass {
-    /// Runs the body of a function of the C interface with the handle behind a pointer. `argument` is its name there.
+    /// Runs the body of a function of the C interface with the handle behind a pointer. `argument` is its name in the
+    /// header.
     ///
-    /// The handle is lent without counting a reference, which would cost more than a whole decision: its caller keeps it
-    /// alive. Only what is called back may free it; see `keptAlive`.
+    /// The handle is lent without reference counting, which would cost more than an entire decision: the caller keeps
+    /// it alive. Only a callback may free it; see `keptAlive`.
     @inline(__always)
     static func with(
         _ pointer: OpaquePointer?, _ argument: StaticString, _ body: (Self) throws(Failure) -> Void
@@ -65,7 +67,7 @@ extension HandleClass {
         }
     }
 
-    /// What a handle is asked for that may be NULL; `otherwise` for that, and for one of another kind or process.
+    /// Reads a value from a handle. Returns `otherwise` for NULL, and for a handle of another kind or process.
     static func read<Value>(
         _ pointer: OpaquePointer?, _ argument: StaticString, _ otherwise: Value, _ body: (Self) -> Value
     ) -> Value {
@@ -74,14 +76,14 @@ extension HandleClass {
         return value
     }
 
-    /// The handle behind a pointer, for those who keep it or what it holds.
+    /// The handle behind a pointer, for callers that store it or its contents.
     static func retained(_ pointer: OpaquePointer, _ argument: StaticString) throws(Failure) -> Self {
         let handle = Unmanaged<Self>.fromOpaque(UnsafeRawPointer(pointer)).takeUnretainedValue()
         try handle.check(kind, argument)
         return handle
     }
 
-    /// Runs what may call back, and with that may free this very handle.
+    /// Runs code that may run a callback, which could free this handle.
     @inline(__always)
     func keptAlive<Result>(
         if callsBack: Bool, _ body: () throws(StrategyFailure) -> Result
@@ -101,8 +103,8 @@ extension HandleClass {
         out.pointee = OpaquePointer(Unmanaged.passRetained(self).toOpaque())
     }
 
-    /// Takes a handle back from the caller of a `_free` function. Nothing happens to NULL, and to what is not of this
-    /// process or of this kind: it is leaked.
+    /// Takes a handle back from the caller of a `_free` function. Does nothing for NULL. A handle of another process or
+    /// kind is leaked.
     static func take(_ pointer: OpaquePointer?, _ last: (Self) -> Void = { _ in }) {
         guard let pointer else { return }
         _ = with(pointer, "handle") { handle in
@@ -112,7 +114,7 @@ extension HandleClass {
     }
 }
 
-/// Where a result is to be written: not NULL.
+/// Checks that the pointer for a result is not NULL.
 @inline(__always)
 func required<Pointer>(_ pointer: Pointer?, _ argument: StaticString) throws(Failure) -> Pointer {
     guard let pointer else { throw .invalidArgument(argument, "is NULL") }

@@ -70,7 +70,7 @@ final class CancelHandle: Handle, HandleClass {
 }
 
 extension CancelHandle {
-    /// The switch behind a pointer that may be NULL.
+    /// The cancel switch for a pointer, which may be NULL.
     static func cancelSwitch(behind pointer: OpaquePointer?) throws(Failure) -> CancelSwitch? {
         guard let pointer else { return nil }
         return try retained(pointer, "cancel").cancelSwitch

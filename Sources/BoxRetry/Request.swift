@@ -18,7 +18,7 @@ extension boxretry_request: SizedStruct {
 }
 
 extension boxretry_request {
-    /// Whether sending it twice may do its work twice (B12). Checks what says so.
+    /// Whether sending the request twice may have its effect twice (B12). Checks the fields that determine this.
     func checkedIsUnsafe() throws(Failure) -> Bool {
         guard let safety = RequestSafety(rawValue: retry_safety) else {
             throw .invalidArgument(
@@ -27,13 +27,13 @@ extension boxretry_request {
         return safety.isUnsafe(method: method, hasKey: idempotency_key != nil)
     }
 
-    /// What a decision or its strategy looks at.
+    /// What a decision or the strategy reads.
     struct Seen {
         let isUnsafe: Bool
         let headers: HeaderList
     }
 
-    /// Checks that, and lends it.
+    /// Checks and lends what a decision or the strategy reads.
     func checkedAsSeen() throws(Failure) -> Seen {
         let isUnsafe = try checkedIsUnsafe()
         guard body != nil || body_length == 0 else {
@@ -42,12 +42,12 @@ extension boxretry_request {
         return Seen(isUnsafe: isUnsafe, headers: try HeaderList(reading: headers, header_count, "request"))
     }
 
-    /// Whether sending a caller's request twice may do its work twice (B12).
+    /// Whether sending the caller's request twice may have its effect twice (B12).
     static func checkedIsUnsafe(_ pointer: UnsafePointer<boxretry_request>?) throws(Failure) -> Bool {
         try read(pointer, "request").checkedAsSeen().isUnsafe
     }
 
-    /// It has settings of its own, which override the client's.
+    /// Whether it overrides settings of the client.
     var hasSettings: Bool {
         timeouts != nil || deadline_ms != 0 || body_limit != 0 || on_progress != nil || before_attempt != nil
             || max_redirects != 0 || compression != 0 || http_version != 0 || connect_timeout_ms != 0 || reconnect != 0
@@ -55,7 +55,7 @@ extension boxretry_request {
 }
 
 extension HeaderList {
-    /// Borrows a caller's headers: each is two pointers, and that is how the core sees them.
+    /// Borrows the caller's headers: each is two pointers, and the core uses the same layout.
     @inline(__always)
     init(
         reading headers: UnsafePointer<boxretry_header>?, _ count: Int, _ argument: StaticString
@@ -76,10 +76,11 @@ extension HeaderList {
         self = list
     }
 
-    /// All headers of a request together.
+    /// Maximum size of all headers of a request in total.
     static var maximumBytes: Int { 1_000_000 }
 
-    /// Throws if they cannot be headers of a request. `place`: of one of them; of all for -1.
+    /// Throws if these are not valid headers of a request. `place`: of the header with that index; of all headers for
+    /// -1.
     func check(_ place: (Int) -> shim_place) throws(Failure) {
         var failure: Failure?
         var bytes = 0
@@ -97,7 +98,7 @@ extension HeaderList {
         _ index: Int
     ) -> Failure? {
         if totalBytes > maximumBytes { return .invalidArgument(place(-1), "are longer than 1000000 bytes in total") }
-        // What is no name is not shown: it may have anything in it.
+        // Invalid names are not part of the message, because they may contain anything.
         guard RequestChecks.isHeaderName(name) else {
             return .invalidArgument(place(index), "has an invalid name")
         }

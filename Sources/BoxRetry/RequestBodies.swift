@@ -27,7 +27,8 @@ extension Call {
     fileprivate var pointer: OpaquePointer? { handle.map { OpaquePointer($0) } }
 }
 
-/// The path of a file that is opened later, so that it means the same when the program has changed its folder (B15). Free it.
+/// The absolute path of a file that is opened later, so that it stays valid if the program changes its directory (B15).
+/// Free it.
 func absolutePath(
     _ path: UnsafePointer<CChar>, _ place: shim_place
 ) throws(Failure) -> UnsafeMutablePointer<CChar> {
@@ -40,7 +41,7 @@ func absolutePath(
 // MARK: - Sources
 
 extension RequestCopy.Body {
-    /// Checks and copies a caller's source. Callbacks are called only if the call begins.
+    /// Checks and copies the caller's source. Its callbacks are called only if the call begins.
     static func checked(
         _ pointer: UnsafePointer<boxretry_body_source>, isBorrowed: Bool, _ engine: Engine
     ) throws(Failure) -> RequestCopy.Body {
@@ -151,7 +152,7 @@ extension MultipartSource {
 // MARK: - Sinks
 
 extension boxretry_sink {
-    /// Checks and copies a caller's sink; NULL: there is none. Callbacks are called only if the call begins.
+    /// Checks and copies the caller's sink; NULL means none. Its callbacks are called only if the call begins.
     static func checked(_ pointer: UnsafePointer<boxretry_sink>?) throws(Failure) -> (any BodySink)? {
         guard let pointer else { return nil }
         let sink = try read(pointer, "sink")

@@ -8,7 +8,7 @@ final class ResponseHandle: Handle, HandleClass {
     static var kind: HandleKind { .response }
 
     let result: CallResult
-    /// Copies of what `boxretry_response_error_detail` has been asked for.
+    /// Copies of the texts returned by `boxretry_response_error_detail`.
     private var details: [(ErrorDetail, UnsafeMutablePointer<CChar>)] = []
 
     init(_ result: CallResult) {
@@ -20,7 +20,7 @@ final class ResponseHandle: Handle, HandleClass {
         for (_, copy) in details { shim_free(copy) }
     }
 
-    /// What an error answer says about itself; nil: nothing, or there is no memory.
+    /// A detail of an error response; nil: it has none, or out of memory.
     func text(of detail: ErrorDetail) -> UnsafePointer<CChar>? {
         for (known, copy) in details where known == detail { return UnsafePointer(copy) }
         switch detail.text(status: result.status, body: result.body, headers: result.headerList) {
@@ -45,7 +45,7 @@ final class ResponseHandle: Handle, HandleClass {
         }
     }
 
-    /// What the response is asked for; `otherwise` for NULL.
+    /// Reads a value from a response; `otherwise` for NULL.
     static func read<Value>(_ pointer: OpaquePointer?, _ otherwise: Value, _ body: (CallResult) -> Value) -> Value {
         read(pointer, "response", otherwise) { body($0.result) }
     }
@@ -112,8 +112,8 @@ extension boxretry_redirect: SizedStruct {
 }
 
 extension CallMachine.Ending {
-    /// How the call ended, as the C interface has it.
-    /// What ended it with a token's failure is with the result.
+    /// The call's result as an error of the C interface.
+    /// The error of a token failure is in the result.
     var cError: boxretry_error {
         switch self {
         case .token: boxretry_error(BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED)

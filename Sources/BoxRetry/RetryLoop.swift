@@ -32,7 +32,7 @@ final class RetryLoopHandle: Handle, HandleClass {
         }
     }
 
-    /// A retry takes from the budget, or is refused; a success gives back to it (C1).
+    /// Charges a retry to the budget, or refuses it; a success gives back a part (C1).
     @inline(never)
     private func charge(_ budget: SharedRetryBudget, _ decision: inout Decision, _ outcome: Outcome) {
         if decision.isRetry, !budget.take() {
@@ -54,7 +54,7 @@ extension boxretry_loop_options: SizedStruct {
 }
 
 extension RetryLoop.Limits {
-    /// Checks a caller's options. The deadline counts from now.
+    /// Checks the caller's options. The deadline starts now.
     fileprivate init(_ options: boxretry_loop_options, clock: any Clock) throws(Failure) {
         self.init()
         authAvailable = options.auth_available != 0

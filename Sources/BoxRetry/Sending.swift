@@ -3,7 +3,7 @@ import CShims
 import CurlEngine
 import RetryCore
 
-/// `boxretry_sending`: lives as long as a hook runs.
+/// `boxretry_sending`: exists while a hook runs.
 final class SendingHandle: Handle, HandleClass {
     static var kind: HandleKind { .sending }
 
@@ -14,7 +14,7 @@ final class SendingHandle: Handle, HandleClass {
         super.init(.sending)
     }
 
-    /// What a hook asks for; `otherwise` for NULL.
+    /// Reads a value for a hook; `otherwise` for NULL.
     static func read<Value>(_ pointer: OpaquePointer?, _ otherwise: Value, _ body: (Sending) -> Value) -> Value {
         read(pointer, "sending", otherwise) { body($0.sending) }
     }
@@ -22,7 +22,7 @@ final class SendingHandle: Handle, HandleClass {
 
 typealias BeforeAttempt = @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?) -> Void
 
-/// A hook of the caller's, as the engine calls it.
+/// A hook of the caller, wrapped for the engine.
 func hook(_ callback: BeforeAttempt?, _ context: UnsafeMutableRawPointer?) -> ((Sending) -> Void)? {
     guard let callback else { return nil }
     return { sending in

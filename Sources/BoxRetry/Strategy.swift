@@ -35,7 +35,7 @@ extension boxretry_retry_options: SizedStruct {
 }
 
 extension BoxRetryOptions {
-    /// Copies a caller's options, and checks them; NULL means the defaults.
+    /// Copies and checks the caller's options; NULL means the defaults.
     init(reading pointer: UnsafePointer<boxretry_retry_options>?) throws(Failure) {
         self.init()
         guard let pointer else { return }
@@ -63,7 +63,7 @@ extension BoxRetryOptions {
 }
 
 extension DelayHeaders {
-    /// Copies the delay headers of a caller's options; NULL means none.
+    /// Copies the delay headers in the caller's options; NULL means none.
     init(reading pointer: UnsafePointer<boxretry_retry_options>?) throws(Failure) {
         self = .none
         guard let pointer else { return }
@@ -85,7 +85,7 @@ extension DelayHeaders {
 }
 
 extension VerdictHeader {
-    /// Copies the header's name of a caller's options; NULL means none.
+    /// Copies a header name in the caller's options; NULL means none.
     static func reading(_ pointer: UnsafePointer<boxretry_retry_options>?) throws(Failure) -> VerdictHeader? {
         guard let pointer else { return nil }
         let options = try boxretry_retry_options.read(pointer, "options")
@@ -110,7 +110,7 @@ extension boxretry_outcome: SizedStruct {
 }
 
 extension Outcome {
-    /// Borrows a caller's outcome, and checks it.
+    /// Borrows and checks the caller's outcome.
     @inline(__always)
     init(reading pointer: UnsafePointer<boxretry_outcome>?) throws(Failure) {
         let pointer = try required(pointer, "outcome")

@@ -3,14 +3,15 @@ import RetryCore
 
 /// A public struct that begins with its `struct_size`.
 ///
-/// A caller may have been compiled against an older header, whose struct was shorter: what it lacks is default. Or
-/// against a newer one, whose struct is longer: that is accepted as long as what this library does not know is zero.
+/// A caller compiled against an older header has a shorter struct: the missing fields have their defaults. A caller
+/// compiled against a newer header has a longer struct, which is accepted if the fields that this library does not know
+/// are zero.
 protocol SizedStruct {
     /// All defaults.
     static var defaults: Self { get }
     /// The size in the first release.
     static var firstSize: Int { get }
-    /// The bytes that belong to no field.
+    /// The bytes between fields.
     static var padding: Range<Int> { get }
 }
 
@@ -18,20 +19,20 @@ extension SizedStruct {
     static var padding: Range<Int> { 0..<0 }
 }
 
-/// No struct will ever be longer; what claims to be is a mistake, and its end is not looked at.
+/// No struct will ever be longer. A larger size is a mistake, and the struct is not read.
 private let longestStruct = 1024
 
 extension SizedStruct {
     @inline(__always)
     private static var size: Int { MemoryLayout<Self>.size }
 
-    /// Reads a caller's struct.
+    /// Reads the caller's struct.
     static func read(_ pointer: UnsafePointer<Self>?, _ argument: StaticString) throws(Failure) -> Self {
         let pointer = try required(pointer, argument)
         return hasOurSize(pointer) ? pointer.pointee : try readOtherSize(pointer, argument)
     }
 
-    /// Whether the caller knows the struct as this library does, as is nearly always the case.
+    /// Whether the caller's struct has this library's size, which is almost always the case.
     @inline(__always)
     static func hasOurSize(_ pointer: UnsafePointer<Self>) -> Bool {
         UnsafeRawPointer(pointer).load(as: Int.self) == size
@@ -49,7 +50,7 @@ extension SizedStruct {
         return value
     }
 
-    /// The struct's size as the caller knows it.
+    /// The size of the struct according to the caller.
     @inline(__always)
     static func checkedSize(_ pointer: UnsafePointer<Self>, _ argument: StaticString) throws(Failure) -> Int {
         let callerSize = UnsafeRawPointer(pointer).load(as: Int.self)
@@ -68,7 +69,7 @@ extension SizedStruct {
         }
     }
 
-    /// All public structs are aligned to 8 bytes, and so are their sizes.
+    /// All public structs, and their sizes, are aligned to 8 bytes.
     private static func checkPlausible(
         _ callerSize: Int, _ argument: StaticString, _ field: StaticString?
     ) throws(Failure) {
@@ -79,8 +80,8 @@ extension SizedStruct {
         }
     }
 
-    /// Writes a result to a caller's struct of that size, and leaves its `struct_size` as it is. What makes the result
-    /// runs in either place, so that nearly always it is written once, and to where it belongs.
+    /// Writes a result to the caller's struct of that size, and keeps its `struct_size`. The expression for the result
+    /// is evaluated in either branch, so that it is usually written once, directly to its destination.
     @inline(__always)
     static func write(_ value: @autoclosure () -> Self, to out: UnsafeMutablePointer<Self>, callerSize: Int) {
         if callerSize == size {
@@ -99,7 +100,7 @@ extension SizedStruct {
         out.storeBytes(of: callerSize, as: Int.self)
     }
 
-    /// What the `_init` functions do.
+    /// Implements the `_init` functions.
     static func initialize(
         _ out: UnsafeMutablePointer<Self>?, _ argument: StaticString, structSize: Int
     ) throws(Failure) {
@@ -108,7 +109,7 @@ extension SizedStruct {
         let bytes = UnsafeMutableRawBufferPointer(start: out, count: structSize)
         for index in bytes.indices { bytes[index] = 0 }
         writeOtherSize(defaults, to: out, callerSize: structSize)
-        // Copying a struct copies whatever stands between its fields.
+        // Copying a struct also copies the bytes between its fields.
         for index in padding { bytes[index] = 0 }
     }
 }

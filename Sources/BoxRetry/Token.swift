@@ -15,7 +15,7 @@ extension boxretry_token_retry_policy: SizedStruct {
 }
 
 extension TokenRetryPolicy {
-    /// Copies a caller's policy, and checks it; NULL means the default.
+    /// Copies and checks the caller's policy; NULL means the default.
     init(reading pointer: UnsafePointer<boxretry_token_retry_policy>?) throws(Failure) {
         self.init()
         guard let pointer else { return }

@@ -19,11 +19,11 @@ extension boxretry_token_endpoint_options: SizedStruct {
     static var firstSize: Int { 176 }
 }
 
-/// The caller's context, which is let go of with the endpoint that uses it.
+/// The caller's context. It is freed with the endpoint that uses it.
 private final class EndpointContext {
     private let context: UnsafeMutableRawPointer?
     private let onRefreshToken: (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?) -> Void)?
-    /// Nil until the context is ours.
+    /// Nil until the endpoint owns the context.
     var contextFree: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
 
     init(_ options: boxretry_token_endpoint_options) {
@@ -131,7 +131,7 @@ extension Optional {
 }
 
 extension EngineSettings {
-    /// What an endpoint says of how its requests travel.
+    /// The transport settings in an endpoint's options.
     fileprivate static func transport(_ options: boxretry_token_endpoint_options) throws(Failure) -> EngineSettings {
         var client = boxretry_client_options.defaults
         client.user_agent = options.user_agent

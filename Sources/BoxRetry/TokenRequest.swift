@@ -3,7 +3,7 @@ import CShims
 import CurlEngine
 import RetryCore
 
-/// `boxretry_token_request`: who lets go of the last one without an answer has failed (T4).
+/// `boxretry_token_request`: if the last reference is released without an answer, the request has failed (T4).
 final class TokenRequestHandle: Handle, HandleClass {
     static var kind: HandleKind { .tokenRequest }
 
@@ -15,18 +15,18 @@ final class TokenRequestHandle: Handle, HandleClass {
     }
 
     deinit {
-        // Refused if there was an answer.
+        // Ignored if there was an answer.
         _ = request.fail(.unanswered, isRetryable: false)
     }
 }
 
-/// A provider of the caller's own: calls its callback, on a thread that is the callback's for as long as it runs.
+/// The caller's provider: runs its callback on a thread that does nothing else meanwhile.
 final class CallbackTokenProvider: TokenProvider {
     typealias Callback = @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?) -> Void
 
     private let callback: Callback
     private let context: UnsafeMutableRawPointer?
-    /// Nil until the context is ours.
+    /// Nil until the provider owns the context.
     var contextFree: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
 
     init(_ callback: @escaping Callback, _ context: UnsafeMutableRawPointer?) {
@@ -49,13 +49,13 @@ final class CallbackTokenProvider: TokenProvider {
             callback(context, OpaquePointer(handle.toOpaque()))
             shim_provider_leave()
         }
-        // In a child that the callback has made by fork(), nothing of the parent's is touched.
+        // In a child process created by the callback's fork(), nothing of the parent is touched.
         if shim_fork_generation() == forks { handle.release() }
     }
 }
 
 extension TokenRequestHandle {
-    /// Retained: with an answer, another thread may let go of the last reference meanwhile.
+    /// Retained: after an answer, another thread may release the last reference meanwhile.
     fileprivate static func request(behind pointer: OpaquePointer?) throws(Failure) -> TokenRequest {
         try retained(try required(pointer, "request"), "request").request
     }

@@ -15,12 +15,12 @@ final class TokenSourceHandle: Handle, HandleClass {
     }
 }
 
-/// `boxretry_token`: what a source has on its shelf, so that a token at hand costs no allocation.
+/// `boxretry_token`: the source stores these objects, so that returning an available token needs no allocation.
 final class TokenHandle: Handle, HandleClass {
     static var kind: HandleKind { .token }
 
     let token: AccessToken
-    /// So that the reference counts of two of them never lie in one cache line.
+    /// Keeps the reference counts of two tokens in different cache lines.
     private let padding: [12 of UInt64] = .init(repeating: 0)
 
     init(_ token: AccessToken) {
@@ -28,7 +28,7 @@ final class TokenHandle: Handle, HandleClass {
         super.init(.token)
     }
 
-    /// What a token is asked for; `otherwise` for NULL.
+    /// Reads a value from a token; `otherwise` for NULL.
     static func read<Value>(_ pointer: OpaquePointer?, _ otherwise: Value, _ body: (AccessToken) -> Value) -> Value {
         read(pointer, "token", otherwise) { body($0.token) }
     }
@@ -49,7 +49,7 @@ extension boxretry_token_options: SizedStruct {
 }
 
 extension TokenSettings {
-    /// Copies what the options of sources have in common, and checks it.
+    /// Copies and checks the options that all sources have in common.
     init(
         policy: UnsafePointer<boxretry_token_retry_policy>?, leeway: Double, providerTimeout: Int64,
         fetchTimeout: Int64, aheadWindow: Double, servesStale: Int32
@@ -78,7 +78,7 @@ extension TokenSettings {
 }
 
 extension TokenSource.InitialToken {
-    /// Checks and copies the token that a caller's options have; nil: there is none.
+    /// Checks and copies the token in the caller's options; nil: there is none.
     static func checked(
         _ token: UnsafePointer<CChar>?, _ expiresIn: Double
     ) throws(Failure) -> TokenSource.InitialToken? {
@@ -171,8 +171,8 @@ public func boxretry_token_source_get(
 private func get(
     _ pointer: OpaquePointer?, _ timeout_ms: Int64, _ cancel: OpaquePointer?
 ) throws(Failure) -> TokenHandle {
-    // Retained, since another thread may free the source meanwhile. (Of a handle that is only lent, Swift takes it for
-    // granted that it stays, and retains nothing.)
+    // Retained, because another thread may free the source meanwhile. (Swift assumes that a lent handle stays alive,
+    // and does not retain it.)
     let source = try TokenSourceHandle.retained(try required(pointer, "source"), "source").source
     let limit = try checkedLimit(timeout_ms)
     let cancelSwitch = try CancelHandle.cancelSwitch(behind: cancel)
@@ -183,7 +183,7 @@ private func get(
     }
 }
 
-/// A provider that asks its own source would wait for itself (T4).
+/// A provider that calls its own source would wait for itself (T4).
 private func refuseInProvider(of source: TokenSource) throws(Failure) {
     guard !shim_is_in_provider_of(Unmanaged.passUnretained(source).toOpaque()) else {
         throw .inCallback("the provider of this source would wait for itself")
@@ -191,7 +191,7 @@ private func refuseInProvider(of source: TokenSource) throws(Failure) {
 }
 
 extension TokenSourceHandle {
-    /// The source behind a pointer that may be NULL.
+    /// The source for a pointer, which may be NULL.
     static func source(behind pointer: OpaquePointer?) throws(Failure) -> TokenSource? {
         guard let pointer else { return nil }
         return try retained(pointer, "token_source").source

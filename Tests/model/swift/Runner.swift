@@ -62,7 +62,7 @@ struct Runner {
 
     private func setWall(_ unixTime: Double) throws(Refusal) {
         guard made(manualClock).setWall(unixTime) else {
-            throw .invalidArgument("unix_time", "must lie in the years 1 to 9999", is: unixTime)
+            throw .invalidArgument("unix_time", "must be in the years 1 to 9999", is: unixTime)
         }
     }
 
@@ -156,7 +156,7 @@ struct Runner {
     private static func parse(_ command: Command) throws(Refusal) -> String {
         let unixTime: Int64 = command.integer(at: 0)
         guard HTTPDate.range.contains(unixTime) else {
-            throw .invalidArgument("unix_time", "must lie in the years 1 to 9999", is: unixTime)
+            throw .invalidArgument("unix_time", "must be in the years 1 to 9999", is: unixTime)
         }
         let seconds = decoded(command.text(at: 1)).withUnsafeBufferPointer { value in
             value.baseAddress.flatMap { RetryAfter.parse(ByteCursor(cString: $0), unixTime: unixTime) }
