@@ -192,6 +192,6 @@ import Testing
         #expect(answer(400, #"{"error":"\#(String(repeating: "x", count: 65))"}"#) == "status 400")
         #expect(answer(503, #"{"error":{}}"#) == "status 503, retryable")
         #expect(answer(503, #"{"error":"temporarily_unavailable"}"#) == "status 503, retryable", "T6")
-        #expect(answer(200, "<html>") == "the answer is no JSON object")
+        #expect(answer(200, "<html>") == "the answer is not a JSON object")
     }
 }

@@ -1,52 +1,52 @@
-/// How a sending ends, and what becomes of the attempt then (B2).
+/// How a sending ends, and what happens to the attempt then (B2).
 extension AttemptMachine {
-    /// What is known of the call when a sending ends.
+    /// Facts about the call that are needed when a sending ends.
     public struct Facts {
         /// The request's body can be sent again from its first byte (R3).
         public var isReplayable = true
         /// Sending the request twice does nothing that sending it once does not (B13).
         public var isIdempotent = true
-        /// A content coding has not come to its end (W4).
+        /// A content coding is incomplete (W4).
         public var isCodingShort = false
-        /// What has come of a download.
+        /// The state of a download.
         public var download = DownloadEnd.whole
 
         public init() {}
     }
 
-    /// What a body that has ended, as the server sees it, has brought.
+    /// What a body that ended normally has contributed to a download.
     public enum DownloadEnd {
         case whole
-        /// All of a part that ends before the file does (W7).
+        /// A complete part that ends before the file does (W7).
         case part
-        /// Fewer bytes than its head says, or more.
+        /// Fewer or more bytes than its head announced.
         case wrongLength
     }
 
     public enum EndAction: Equatable {
-        /// Too late; or the answer about the head is waited for, and then the same is to be reported again.
+        /// Too late; or the strategy's answer about the head is pending, and then the same end must be reported again.
         case none
-        /// Send the request again, on a new connection; it is queued with `queueAgain`.
+        /// Send the request again on a new connection; call `queueAgain`.
         case sendAgain(Again)
-        /// The connection was dead, and the request may be sent again on another one, if the call has a retry left (B13):
-        /// report `reconnectAllowed`. `cause`: what the connection failed at.
+        /// The connection was dead. The request may be sent again on another one if the call has a retry left (B13):
+        /// report `reconnectAllowed`. `cause`: what failed on the connection.
         case askToReconnect(NetworkExceptionCause)
-        /// A response has come, whole: see whether it is a redirect, or rejects the token.
+        /// A complete response has arrived: check whether it is a redirect, or rejects the token.
         case response
         /// The attempt is over.
         case end(CallMachine.AttemptResult)
     }
 
     public enum Again: Equatable {
-        /// The connection turned out to be unusable before anything was sent on it: no request was made (W1, W3).
+        /// The connection turned out to be unusable before anything was sent on it: no request was sent (W1, W3).
         case notSent
-        /// The server does not serve this over HTTP/2, and has done nothing: now over HTTP/1.1, whatever the method.
+        /// The server does not serve this over HTTP/2, and has not acted on it: send it over HTTP/1.1, with any method.
         case refused
         /// The connection was dead (B13).
         case reconnect
     }
 
-    /// The sending is over. While the strategy is asked about the head, that is kept until it has answered.
+    /// The sending is over. While the strategy decides about the head, the end is stored until it has answered.
     public mutating func transportEnded(_ end: AttemptEnd, _ facts: Facts) -> EndAction {
         switch state {
         case .idle, .queued, .ended: return .none
@@ -70,11 +70,11 @@ extension AttemptMachine {
         case .malformed: return .end(.exception(.protocol))
         case .vetoed, nil: break
         }
-        // The server may have ended the exchange since it needs no more of the request.
+        // The server may have ended the exchange because it does not need the rest of the request.
         let isEnough = end == .timedOut(.timeoutIdle) || !end.isTimeout
         if isAnswered, isEnough { return act(onWhole: facts) }
         if case .timedOut(let cause) = end { return .end(.exception(cause)) }
-        // The refused stream has done nothing.
+        // The server has not acted on the refused stream.
         if exchange.isHTTP1Needed, exchange.status == 0 {
             guard facts.isReplayable, !wasRefused else { return .end(.exception(.protocol)) }
             wasRefused = true
@@ -88,7 +88,7 @@ extension AttemptMachine {
         return act(onRest: end, facts)
     }
 
-    /// The connection was dead (B13), as the transport noticed at that; nil: it was not.
+    /// How a dead connection (B13) became apparent; nil: the connection was not dead.
     private func deadConnectionCause(_ end: TransportEnd) -> NetworkExceptionCause? {
         switch end {
         case .deadConnection: return .receive
@@ -102,7 +102,7 @@ extension AttemptMachine {
         let isInHead = !isHeadWhole
         switch end {
         case .done:
-            // A transport may take the end of the connection for the end of the head.
+            // A transport may mistake the end of the connection for the end of the head.
             guard !isInHead else { return .end(.exception(exchange.status > 0 ? .receive : .protocol)) }
             return act(onWhole: facts)
         case .aborted: return .end(.exception(.protocol))
@@ -133,13 +133,13 @@ extension AttemptMachine {
 
     public enum Followed: Equatable {
         case followed
-        /// There have been as many redirects as there may be.
+        /// The maximum number of redirects was reached.
         case tooMany
-        /// The redirect wants the body sent again, which cannot be.
+        /// The redirect requires the body again, which cannot be sent again.
         case notReplayable
     }
 
-    /// The response leads elsewhere. `takesBody`: with the request's body.
+    /// The response is a redirect. `takesBody`: the request's body must be sent again.
     public mutating func redirected(takesBody: Bool, isReplayable: Bool, maximum: Int32) -> Followed {
         guard !takesBody || isReplayable else { return .notReplayable }
         guard redirects < maximum else { return .tooMany }
@@ -147,7 +147,7 @@ extension AttemptMachine {
         return .followed
     }
 
-    /// The request waits for its turn to be sent again.
+    /// The request waits until it can be sent again.
     public mutating func queueAgain() {
         exchange = Exchange()
         state = .queued

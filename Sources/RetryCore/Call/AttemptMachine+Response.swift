@@ -1,24 +1,24 @@
-/// What comes back, piece by piece.
+/// Handles the response, piece by piece.
 extension AttemptMachine {
-    /// What is to be done with a line of the head. `stop`: nothing of it is kept, and the transport stops.
+    /// What to do with a line of the head. `stop`: nothing of it is kept, and the transport stops.
     public enum HeadAction {
         case stop
         case keep
-        /// The same of a line that says in which codings the body comes.
+        /// Keep a line that names codings of the body.
         case keepCodings(ByteCursor)
-        /// A trailer, or the end of a 1xx response, which lends the final one nothing (B7).
+        /// A trailer, or the end of a 1xx response, whose headers do not belong to the final response (B7).
         case skip
-        /// The head of the final response is whole: what next?
+        /// The head of the final response is complete: call `headEnded`.
         case endHead
     }
 
     public var expectsStatusLine: Bool { state == .sending || state == .connecting }
 
-    /// The head of the final response has come, whole.
+    /// The head of the final response is complete.
     public var isHeadWhole: Bool { exchange.isHeadWhole }
 
-    /// The first line of a message, as it is written, and as the transport has read it. `hasSentAll`: asked only if the
-    /// response may be early. False: stop.
+    /// The first line of a message, as it was sent, and as the transport has parsed it. `hasSentAll` is called only if
+    /// the response may be early. False: stop.
     public mutating func statusLine(
         _ written: StatusLine, _ count: Int, readAs read: StatusLine, hasSentAll: () -> Bool
     ) -> Bool {
@@ -31,16 +31,17 @@ extension AttemptMachine {
         guard isVersionTrue(read.version) else { return stops(.malformed) }
         if exchange.agreed == .unknown { exchange.isMultiplexed = written.version == 20 }
         exchange.status = read.status ?? 0
-        // Transports read some lines that the status line's grammar does not allow.
+        // Transports accept some lines that the grammar of status lines does not allow.
         guard let status = written.status, status == read.status, status >= 100 else { return stops(.malformed) }
-        // Nobody has asked for another protocol, so nobody can tell where this response ends.
+        // No protocol upgrade was requested, so the end of this response is undefined.
         guard status != 101 else { return stops(.malformed) }
         exchange.isAnsweredEarly = status >= 200 && exchange.request.hasBody && !hasSentAll()
         return exceededLimit().map { isBeyond($0) } ?? true
     }
 
-    /// The status line claims the version that the connection speaks (W1). libcurl believes a server that claims HTTP/2 in
-    /// a connection of HTTP/1.1, and shares its connections from then on (7.88: Curl_http_statusline in lib/http.c).
+    /// Whether the status line claims the version that the connection uses (W1). libcurl believes a server that claims
+    /// HTTP/2 on an HTTP/1.1 connection, and shares its connections from then on (7.88: Curl_http_statusline in
+    /// lib/http.c).
     private func isVersionTrue(_ claimed: Int32) -> Bool {
         switch exchange.agreed {
         case .http1: claimed < 20
@@ -49,7 +50,7 @@ extension AttemptMachine {
         }
     }
 
-    /// A line after the first one, the empty one too; or a trailer, which is no part of the head (RFC 9110, 6.5.1), but
+    /// Any further line, including the empty one; or a trailer, which is not part of the head (RFC 9110, 6.5.1), but
     /// counts against its limits.
     public mutating func headerLine(_ line: UnsafePointer<CChar>, _ count: Int) -> HeadAction {
         let isInHead = state == .head
@@ -74,13 +75,13 @@ extension AttemptMachine {
         return exchange.headerBytes > limits.headerBytes ? .headerBytes : nil
     }
 
-    /// False.
+    /// Always returns false.
     private mutating func isBeyond(_ limit: ResponseLimit) -> Bool {
         exchange.limit = limit
         return stops(.local(.responseTooLarge))
     }
 
-    /// False.
+    /// Always returns false.
     private mutating func stops(_ ruling: Exchange.Ruling) -> Bool {
         exchange.rule(ruling)
         return false
@@ -88,15 +89,15 @@ extension AttemptMachine {
 
     public enum BodyStart: Equatable {
         case stop
-        /// Nobody asked for the part that the server refused: forget what has come of the file, and stop.
+        /// The server refused a range that the caller did not request: forget the partial file, and stop.
         case forgetDownload
         /// The body is kept in memory.
         case keep
-        /// Ask the strategy, and report `decided`. Until then nothing of the body is taken.
+        /// Ask the strategy, and report `decided`. Until then no part of the body is accepted.
         case ask
     }
 
-    /// The head of the final response is whole.
+    /// The head of the final response is complete.
     public mutating func headEnded() -> BodyStart {
         let (status, request) = (exchange.status, exchange.request)
         state = .body
@@ -104,12 +105,12 @@ extension AttemptMachine {
             exchange.rule(.malformed)
             return .stop
         }
-        // To a range that the caller has not asked for, and so would not understand: the file begins anew.
+        // The answer is to a range that the caller did not request and would not understand: the download starts over.
         if status == 416, request.asksForRest {
             exchange.rule(.malformed)
             return .forgetDownload
         }
-        // A transport may not know that nothing follows, since the request had a body.
+        // A transport may not know that no body follows, because the request had a body.
         if request.isHead, request.hasBody {
             exchange.rule(.response)
             return .stop
@@ -119,7 +120,8 @@ extension AttemptMachine {
         return .ask
     }
 
-    /// The body is for the sink, unless the strategy retries. What has no content leaves the sink alone.
+    /// Whether the body goes to the sink, unless the strategy retries. A response without content does not start the
+    /// sink.
     private func isForSink(_ status: Int32) -> Bool {
         let request = exchange.request
         guard request.hasSink, exchange.mayHaveBody, status != 205 else { return false }
@@ -129,14 +131,14 @@ extension AttemptMachine {
     }
 
     public enum Decided: Equatable {
-        /// The answer comes too late.
+        /// The answer is too late.
         case tooLate
-        /// The body goes to the sink, or, since there will be a retry, nowhere. `end`: then report `transportEnded` with
-        /// this; nil: resume the transport.
+        /// The body goes to the sink or, if there will be a retry, is discarded. `end`: then report `transportEnded`
+        /// with this value; nil: resume the transport.
         case go(Exchange.Destination, end: AttemptEnd?)
     }
 
-    /// The strategy has answered the question that was asked at the head.
+    /// The strategy has answered the question about the head.
     public mutating func decided(retries: Bool) -> Decided {
         guard case .waitingForDecision(let end) = state else { return .tooLate }
         state = .body
@@ -145,32 +147,32 @@ extension AttemptMachine {
         return .go(retries ? .nowhere : .sink, end: end)
     }
 
-    /// The caller's sink takes the body.
+    /// The caller's sink accepts the body.
     public mutating func sinkStarted() {
         exchange.destination = .sink
     }
 
-    /// The server sent another part of the file than was asked for.
+    /// The server sent a different part of the file than requested.
     public mutating func isWrongPart() {
         exchange.rule(.malformed)
     }
 
-    /// The body is not what its coding says.
+    /// The body is not valid in its content coding.
     public mutating func isMalformed() {
         exchange.rule(.malformed)
     }
 
     public enum BodyAction: Equatable {
-        /// Nothing is taken: the same is to be offered again.
+        /// Nothing was accepted: offer the same piece again.
         case pause
         case keep
-        /// Keep so many bytes, then stop: an error's body is for people, and its beginning will do (B15).
+        /// Keep that many bytes, then stop: an error's body is for people, and its beginning is sufficient (B15).
         case cutOff(Int)
         case deliver
         case stop
     }
 
-    /// A piece of the body, unpacked. `held`: bytes that its destination has.
+    /// A decoded piece of the body. `held`: the number of bytes already at its destination.
     public mutating func body(_ count: Int, held: Int64) -> BodyAction {
         guard !isWaitingForDecision else { return .pause }
         guard exchange.destination != .sink else {
@@ -194,24 +196,24 @@ extension AttemptMachine {
         return .stop
     }
 
-    /// A piece of the body, as it came, was taken.
+    /// A piece of the body was accepted; `count` is its size before decoding.
     public mutating func bodyTaken(_ count: Int) {
         exchange.bytesTaken += Int64(count)
     }
 
-    // MARK: - Answers that come before the request is read
+    // MARK: - Responses that begin before the request was sent completely
 
-    /// The server has answered in full, as far as it said how long its answer is.
+    /// The server has answered completely, according to the length in its head.
     public var isAnswered: Bool {
         guard exchange.isAnsweredEarly, !isHeld, isHeadWhole else { return false }
         return !exchange.mayHaveBody || exchange.framing.length == exchange.bytesTaken
     }
 
-    /// libcurl 7.88 does not see it when a stream of HTTP/2 ends with the last byte that it sends on it: it has to be told to
-    /// look.
+    /// libcurl 7.88 does not notice that an HTTP/2 stream has ended with the last byte that libcurl sends on it: it
+    /// must be made to check.
     public var mayHaveEnded: Bool { exchange.isAnsweredEarly && exchange.isMultiplexed && !isHeld }
 
-    /// An early answer has ended before its length.
+    /// An early response has ended before its length was reached.
     var isAnswerShort: Bool {
         guard exchange.isAnsweredEarly, exchange.isMultiplexed, isHeadWhole else { return false }
         guard (200..<300).contains(exchange.status), exchange.mayHaveBody, let length = exchange.framing.length else {

@@ -1,8 +1,8 @@
-/// One attempt, from its turn to its end, as events in and actions out. It sends nothing, keeps no bytes and reads no clock.
+/// One attempt, from its turn to its end, as events and actions. It sends nothing, stores no bytes and reads no clock.
 ///
-/// An attempt is one sending, or several: a redirect is followed, a dead connection replaced (B13), an unusable one avoided
-/// (W1, W3), and HTTP/1.1 spoken where the server refuses HTTP/2. Each sending begins with a new `Exchange`, so nothing that
-/// is known of one can be taken for the next one's.
+/// An attempt consists of one or several sendings: it follows redirects, replaces a dead connection (B13), avoids an
+/// unusable one (W1, W3), and uses HTTP/1.1 if the server refuses HTTP/2. Each sending begins with a new `Exchange`, so
+/// the state of one sending cannot be mistaken for that of the next.
 ///
 /// ```
 /// idle ─► queued ─startSending─► connecting ─maySend─► sending ─statusLine─► head ─headEnded─► body ─transportEnded─► ended
@@ -15,34 +15,34 @@ public struct AttemptMachine {
     public enum State: Equatable {
         /// There is no attempt yet.
         case idle
-        /// It waits for its token or its turn.
+        /// Waiting for its token or its turn.
         case queued
         /// Nothing has been sent.
         case connecting
-        /// The request is on its way, and no status line, or only those of 1xx responses, has come.
+        /// The request is being sent; no status line has arrived, except those of 1xx responses.
         case sending
         case head
-        /// The head is whole. The strategy is asked whether it retries this response, and nothing of the body is taken
-        /// until it has answered (B15). `end`: how the transport has ended meanwhile.
+        /// The head is complete. The strategy decides whether to retry this response, and until then no part of the
+        /// body is accepted (B15). `end`: how the transport has ended meanwhile.
         case waitingForDecision(end: AttemptEnd?)
         case body
         case ended
     }
 
     public internal(set) var state = State.idle
-    /// What is known of the present sending, or of the last one.
+    /// The state of the current sending, or of the last one.
     public internal(set) var exchange = Exchange()
 
-    /// Nanoseconds of the monotonic clock, and of the boot-time clock, on which the resource time runs (M6).
+    /// In nanoseconds: monotonic time, and boot time, which counts for the resource timeout (M6).
     public private(set) var startedAt: Int64 = 0
     public private(set) var startedBoot: Int64 = 0
-    /// Some sending of it has begun.
+    /// A sending of it has begun.
     public private(set) var hasBegun = false
-    /// Its present sending was to use another connection: nothing was sent on the one that it had first.
+    /// The current sending only changes the connection: nothing was sent on the first one.
     public internal(set) var wasNotSent = false
-    /// Requests that were sent again at once, on a new connection.
+    /// Number of immediate resends on a new connection.
     public internal(set) var reconnects: Int32 = 0
-    /// One of these: the server refused it over HTTP/2 without looking at it.
+    /// One of these resends: the server refused HTTP/2 without processing the request.
     public internal(set) var wasRefused = false
     public internal(set) var redirects: Int32 = 0
     let limits: ResponseLimits
@@ -51,17 +51,17 @@ public struct AttemptMachine {
         self.limits = limits
     }
 
-    /// It has to be in the record, however its call ends (B10).
+    /// It must appear in the record, however its call ends (B10).
     public var isOpen: Bool { state != .idle && state != .ended }
 
-    /// From now on it is in the record.
+    /// It appears in the record from now on.
     public mutating func open(at now: Int64, boottime: Int64) {
         state = .queued
         startedAt = now
         startedBoot = boottime
     }
 
-    /// Its turn has come. True: for the first time.
+    /// Its turn has come. Returns true for the first time.
     public mutating func begin(at now: Int64, boottime: Int64) -> Bool {
         guard !hasBegun else { return false }
         open(at: now, boottime: boottime)
@@ -69,7 +69,7 @@ public struct AttemptMachine {
         return true
     }
 
-    /// A sending begins. False: only its connection is another one, so that nobody is told.
+    /// A sending begins. False: only the connection has changed, so this is not reported.
     public mutating func startSending(_ request: Exchange.Request, at now: Int64) -> Bool {
         exchange = Exchange(request, at: now)
         state = .connecting
@@ -77,13 +77,13 @@ public struct AttemptMachine {
         return !wasNotSent
     }
 
-    /// It is over, or its call is.
+    /// The attempt or its call is over.
     public mutating func end() {
         state = .ended
     }
 
-    /// How much of the request has left this machine. What was sent before a redirect or a reconnect counts: the server may
-    /// have acted on it (B12). A refused stream has done nothing.
+    /// How much of the request has been sent. Data sent before a redirect or a reconnect counts: the server may have
+    /// acted on it (B12). A refused stream does not count.
     public var requestSent: RequestSent {
         let hasReconnected = reconnects > (wasRefused ? 1 : 0)
         return exchange.sendings == 0 && redirects == 0 && !hasReconnected ? .nothing : .some
@@ -95,8 +95,8 @@ public struct AttemptMachine {
         case send
         /// Not on this connection; the sending begins again on another one.
         case avoid(ConnectionProblem)
-        /// The transport means to send the request a second time, on a connection of its own choosing, since the first one
-        /// was dead: that is not for it to decide (B13).
+        /// The transport is about to send the request a second time on a connection that it chose, because the first
+        /// one was dead: the transport may not decide this (B13).
         case veto
     }
 
@@ -111,7 +111,7 @@ public struct AttemptMachine {
         switch agreed {
         case .http1: exchange.isMultiplexed = false
         case .http2: exchange.isMultiplexed = true
-        // Until the first line of the response says that it is not.
+        // Assumed until the first line of the response tells the version.
         case .unknown: exchange.isMultiplexed = exchange.request.mayMultiplex
         }
         guard exchange.sendings == 1 else {
@@ -125,8 +125,8 @@ public struct AttemptMachine {
     /// The server, not the caller, has chosen HTTP/2, and may still refuse it.
     public var mayNeedHTTP1: Bool { exchange.request.negotiatesHTTP2 && exchange.status == 0 }
 
-    /// The server says that it serves this origin over HTTP/1.1 only (RFC 9113, 7). It may say so on any stream of a
-    /// connection. False: it is not about this sending.
+    /// The server serves this origin only over HTTP/1.1 (RFC 9113, 7). It may report this on any stream of a
+    /// connection. False: this sending is not affected.
     public mutating func needsHTTP1() -> Bool {
         exchange.isHTTP1Needed = mayNeedHTTP1
         return exchange.isHTTP1Needed
@@ -134,7 +134,7 @@ public struct AttemptMachine {
 
     // MARK: - Pauses
 
-    /// Nothing moves, and nothing is expected to: whoever has to take or give something is not ready (M1).
+    /// No progress is expected: the source or destination of the data is not ready (M1).
     public var isHeld: Bool { exchange.isPaused || isWaitingForDecision }
 
     public var isWaitingForDecision: Bool {
@@ -142,7 +142,7 @@ public struct AttemptMachine {
         return false
     }
 
-    /// A callback of the caller's has nothing to send, or takes nothing, until the call is resumed.
+    /// A callback has nothing to send, or accepts nothing, until the call is resumed.
     public mutating func paused() {
         exchange.isPaused = true
     }
@@ -157,14 +157,14 @@ public struct AttemptMachine {
         }
     }
 
-    /// Something on this machine has failed. The transport is to stop.
+    /// A local failure. The transport must stop.
     public mutating func failed(_ failure: LocalFailure) {
         exchange.rule(.local(failure))
     }
 
-    // MARK: - Times
+    // MARK: - Timeouts
 
-    /// Something moves (M1).
+    /// There was progress (M1).
     public mutating func moved(at now: Int64) {
         exchange.lastActivity = now
     }
@@ -172,7 +172,8 @@ public struct AttemptMachine {
     /// The request cannot be sent yet.
     public var isConnecting: Bool { exchange.sendings == 0 }
 
-    /// What ends the sending first, if nothing moves, and in how many nanoseconds; below 0 it is overdue.
+    /// The first timeout that will end the sending if there is no progress, and the nanoseconds left; below 0 if
+    /// overdue.
     public func nextTimeout(_ timeouts: AttemptTimeouts, now: Int64, boottime: Int64) -> (
         cause: NetworkExceptionCause, left: Int64
     ) {
@@ -192,7 +193,7 @@ public struct AttemptMachine {
     }
 }
 
-/// The times of an attempt, in nanoseconds; `Int64.max` means none.
+/// The timeouts of an attempt, in nanoseconds; `Int64.max` means none.
 public struct AttemptTimeouts {
     /// M1
     public let idle: Int64

@@ -1,5 +1,5 @@
-/// One call from its start to its one ending, as events in and actions out. It sends nothing and waits for nothing itself.
-/// What happens within an attempt is `AttemptMachine`'s.
+/// One call, from its start to its only end, as events and actions. It sends nothing and waits for nothing.
+/// `AttemptMachine` handles what happens within an attempt.
 ///
 /// ```
 /// idle ─start─► (awaitingToken ─►) attempting ─attemptEnded─► deciding ─decided─► waiting ─waitOver─► attempting …
@@ -7,7 +7,7 @@
 ///                   └──────────────────────────┴──────► ended ◄───┘
 /// ```
 ///
-/// Cancel and deadline end it from wherever it is (K1, B11); what comes after that is ignored (K3).
+/// Cancel and the deadline end it in any state (K1, B11); later events are ignored (K3).
 public struct CallMachine {
     public enum State: Equatable {
         case idle
@@ -19,25 +19,25 @@ public struct CallMachine {
     }
 
     public enum Action {
-        /// Nothing: the event came too late.
+        /// Do nothing: the event is too late.
         case none
         /// Get an access token, then report `tokenCame` or `tokenFailed`.
         case getToken
-        /// Begin an attempt; `fresh` on a new connection.
+        /// Begin an attempt; if `fresh`, on a new connection.
         case attempt(fresh: Bool)
         /// Ask the strategy about the attempt's outcome.
         case decide
-        /// Wait, then report `waitOver`. `needsToken`: besides, get another access token, and report that as well; now, so
-        /// that a call that can have none ends without waiting (B8).
+        /// Wait, then report `waitOver`. `needsToken`: also get another access token, and report that too. This begins
+        /// now, so that a call that cannot get a token ends without waiting (B8).
         case wait(seconds: Double, needsToken: Bool)
-        /// The token that was asked for when the wait began has not come yet.
+        /// The token that was requested when the wait began is still missing.
         case awaitToken
-        /// The call has ended. What is still under way is to be dropped.
+        /// The call has ended. Drop everything that is still running.
         case end(Ending)
     }
 
     public enum Ending: Equatable {
-        /// With the last response, whatever its status.
+        /// With the last response, regardless of its status.
         case response
         case exception(NetworkExceptionCause)
         case cancelled
@@ -54,9 +54,9 @@ public struct CallMachine {
     /// Each attempt needs an access token.
     private let needsToken: Bool
     private var isNextFresh = false
-    /// The attempt that a token is awaited for is a replay (R).
+    /// The attempt that waits for a token is a replay (R).
     private var isReplay = false
-    /// The token that was asked for at the decision is still to come (B8).
+    /// The token that was requested at the decision is still missing (B8).
     private var isTokenPending = false
 
     public init(needsToken: Bool = false) {
@@ -68,7 +68,7 @@ public struct CallMachine {
         return attempt(fresh: false)
     }
 
-    /// Somebody has to report whether a token came.
+    /// The result of a token request must still be reported.
     public var awaitsToken: Bool { state == .awaitingToken || isTokenPending }
 
     public mutating func tokenCame() -> Action {
@@ -78,8 +78,8 @@ public struct CallMachine {
         return beginAttempt(fresh: isNextFresh)
     }
 
-    /// There is no token, or the rejected one again. After a replay that cannot be, the caller gets the response that
-    /// there is (R4).
+    /// There is no token, or the provider returned the rejected one again. If a replay is impossible, the caller gets
+    /// the last response (R4).
     public mutating func tokenFailed() -> Action {
         guard awaitsToken else { return .none }
         return end(isReplay ? .response : .token)
@@ -88,9 +88,9 @@ public struct CallMachine {
     /// How an attempt ended.
     public enum AttemptResult: Equatable {
         case response
-        /// The access token was rejected, and the request is to be sent with another one, at once (R1).
+        /// The access token was rejected, and the request must be sent with another one immediately (R1).
         case replay
-        /// A part of what was asked for (W7); the rest is asked for at once.
+        /// A part of the requested file (W7); the rest is requested immediately.
         case part
         case exception(NetworkExceptionCause)
         case local(LocalFailure)
@@ -130,8 +130,8 @@ public struct CallMachine {
 
     public mutating func waitOver() -> Action {
         guard state == .waiting else { return .none }
-        // A connection on which something went wrong is not trusted again. The token that came during the wait is asked for
-        // once more: it may have become too old.
+        // A connection with an error is not trusted again. The token that arrived during the wait is requested again,
+        // because it may have become too old.
         guard isTokenPending else { return attempt(fresh: isLastAnException) }
         state = .awaitingToken
         isNextFresh = isLastAnException
@@ -142,12 +142,12 @@ public struct CallMachine {
         state == .ended ? .none : end(.cancelled)
     }
 
-    /// Something on this machine has failed outside of an attempt.
+    /// A local failure outside of an attempt.
     public mutating func failed(_ failure: LocalFailure) -> Action {
         state == .ended ? .none : end(.local(failure))
     }
 
-    /// A callback of the caller's has failed.
+    /// A callback of the caller has failed.
     public mutating func callbackFailed() -> Action {
         state == .ended ? .none : end(.callbackFailed)
     }
@@ -176,18 +176,18 @@ public struct CallMachine {
     }
 }
 
-/// Something on this machine failed, which no retry would mend (B2).
+/// A local failure that a retry would not fix (B2).
 public enum LocalFailure: Equatable {
     /// The response is larger than a limit of the caller.
     case responseTooLarge
-    /// No descriptors, no threads.
+    /// No descriptors or threads left.
     case exhausted
     case outOfMemory
-    /// A setting cannot be used: a CA file, a certificate.
+    /// A setting is unusable: a CA file, a certificate.
     case setting
     /// The request's body cannot be read.
     case source
-    /// The response's body cannot be put where it was to go.
+    /// The response's body cannot be written to its destination.
     case sink
     case tooManyRedirects
 }

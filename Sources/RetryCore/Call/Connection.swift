@@ -1,18 +1,18 @@
-/// What the two ends of a connection agreed to speak when they made it.
+/// The protocol that both ends agreed on when the connection was made.
 public enum ConnectionProtocol {
     case http1
     case http2
-    /// The transport does not say.
+    /// The transport does not tell.
     case unknown
 }
 
 /// Why a request must not be sent on a connection.
 public enum ConnectionProblem {
-    /// It carries another request, and does not speak HTTP/2 (W1).
+    /// It carries another request, and does not use HTTP/2 (W1).
     case busy
-    /// No transfer was seen to open it, so what it carries is unknown. (libcurl 7.88 offers only connections that are
-    /// ready; another version may offer one that is still being made.)
+    /// No transfer is known to have opened it, so its protocol is unknown. (libcurl 7.88 offers only connections that
+    /// are ready; another version may offer one that is still being made.)
     case unidentified
-    /// The peer has closed it, or has sent bytes that answer no request (W3).
+    /// The peer has closed it, or has sent data without a request (W3).
     case stale
 }

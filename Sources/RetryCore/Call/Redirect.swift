@@ -1,11 +1,11 @@
-/// What a redirect does to a request (RFC 9110, 15.4), as browsers and libcurl have it.
+/// How a redirect changes a request (RFC 9110, 15.4), as in browsers and libcurl.
 public enum Redirect {
-    /// Whether a response with this status leads elsewhere, if it says where.
+    /// Whether a response with this status is a redirect if it has a Location.
     public static func isRedirect(_ status: Int32) -> Bool {
         status == 301 || status == 302 || status == 303 || status == 307 || status == 308
     }
 
-    /// Whether the request goes on as a GET without a body.
+    /// Whether the request becomes a GET without a body.
     ///
     /// ```
     /// 301, 302   POST → GET     others stay

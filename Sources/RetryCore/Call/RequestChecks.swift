@@ -1,11 +1,12 @@
-/// What may stand in a request. Whatever could end a line, and so smuggle in another header or request, may not.
+/// Checks what a request may contain. Characters that could end a line, and so inject another header or request, are
+/// rejected.
 public enum RequestChecks {
     /// A method: a token (RFC 9110, 5.6.2).
     public static func isMethod(_ text: UnsafePointer<CChar>) -> Bool { isToken(text, maximumLength: 32) }
 
     public static func isHeaderName(_ text: UnsafePointer<CChar>) -> Bool { isToken(text, maximumLength: 256) }
 
-    /// No control characters but the tab; bytes above 0x7F are the caller's business.
+    /// Control characters except the tab are rejected; bytes above 0x7F are the caller's business.
     public static func isHeaderValue(_ text: UnsafePointer<CChar>) -> Bool {
         var text = ByteCursor(cString: text)
         while !text.isAtEnd {
@@ -15,7 +16,7 @@ public enum RequestChecks {
         return true
     }
 
-    /// No white space and no control characters, and not too long.
+    /// White space, control characters and long URLs are rejected.
     public static func isURL(_ text: UnsafePointer<CChar>) -> Bool { urlProblem(text) == nil }
 
     /// What is wrong with the characters of a URL; nil: nothing.
@@ -45,13 +46,13 @@ public enum RequestChecks {
         ASCII.isEqual(name, other)
     }
 
-    /// What goes to no other place than the request was for (T13); Host belongs to the place.
+    /// Headers that are sent only to the original origin (T13); Host belongs to that origin.
     public static func isSecretHeader(_ name: UnsafePointer<CChar>) -> Bool {
         HeaderName("authorization").matches(name) || HeaderName("cookie").matches(name)
             || HeaderName("proxy-authorization").matches(name) || HeaderName("host").matches(name)
     }
 
-    /// What describes a body, and goes with it.
+    /// Headers that describe the body, and are dropped with it.
     public static func isContentHeader(_ name: UnsafePointer<CChar>) -> Bool {
         HeaderName("content-type").matches(name) || HeaderName("content-encoding").matches(name)
             || HeaderName("content-language").matches(name) || HeaderName("content-location").matches(name)
@@ -71,7 +72,7 @@ public enum RequestChecks {
         return length > 0
     }
 
-    /// Whether a request without a body says so, with a Content-Length of 0 (RFC 9110, 8.6).
+    /// Whether a request without a body must have a Content-Length of 0 (RFC 9110, 8.6).
     public static func expectsBody(method: UnsafePointer<CChar>) -> Bool {
         HeaderName("post").matches(method) || HeaderName("put").matches(method) || HeaderName("patch").matches(method)
     }
@@ -86,7 +87,7 @@ public enum RequestChecks {
         return text.take(name) && text.isAtEnd
     }
 
-    /// Whether the method may be sent again on a reconnect although something was sent (B13, RFC 9110, 9.2.2).
+    /// Whether the method may be sent again on a reconnect even if something was sent (B13, RFC 9110, 9.2.2).
     public static func isIdempotent(method: UnsafePointer<CChar>) -> Bool {
         HeaderName("get").matches(method) || HeaderName("head").matches(method) || HeaderName("put").matches(method)
             || HeaderName("delete").matches(method) || HeaderName("options").matches(method)

@@ -1,19 +1,19 @@
-/// How the head of a response says where its body ends (RFC 9112, 6.3), read line by line.
+/// How the head of a response determines where its body ends (RFC 9112, 6.3), read line by line.
 public struct ResponseFraming {
     private var contentLength: Int64?
     private var isChunked = false
     private var hasBadLength = false
     private var hasBadCoding = false
-    /// The line before is one of those that are looked at here.
+    /// The previous line was one of the relevant headers.
     private var isWithinField = false
 
     public init() {}
 
-    /// Bytes of the body, as they come. Nil: the head does not say, or Transfer-Encoding overrides what it says.
+    /// The length of the body before decoding. Nil: the head does not contain it, or Transfer-Encoding overrides it.
     public var length: Int64? { isChunked ? nil : contentLength }
 
-    /// Nobody can say where the body ends: lengths that contradict each other, are not digits or do not fit in 63 bits,
-    /// where no Transfer-Encoding overrides them; or a transfer coding that was not asked for.
+    /// The end of the body is undefined: lengths that contradict each other, are not digits or do not fit in 63 bits,
+    /// without a Transfer-Encoding that overrides them; or a transfer coding that was not requested.
     public var isMalformed: Bool { hasBadCoding || hasBadLength && !isChunked }
 
     /// Takes the next header line. If it is a Content-Encoding, returns its value.
@@ -24,7 +24,7 @@ public struct ResponseFraming {
         var text = ByteCursor(start: UnsafeRawPointer(line).assumingMemoryBound(to: UInt8.self), count: end)
         switch text.peek {
         case 0x20, 0x09:
-            // It continues the line before it. Other readers may not agree on what that means (RFC 9112, 5.2).
+            // A continuation line. Other parsers may disagree about its meaning (RFC 9112, 5.2).
             if isWithinField { hasBadCoding = true }
             return nil
         case UInt8(ascii: "C"), UInt8(ascii: "c"), UInt8(ascii: "T"), UInt8(ascii: "t"):
@@ -36,7 +36,7 @@ public struct ResponseFraming {
                 return nil
             }
             let field = take(trimmed, text.trimmed())
-            // Readers do not agree on what a blank before the colon means (RFC 9112, 5.1).
+            // Parsers disagree about a space before the colon (RFC 9112, 5.1).
             if isWithinField, name.endsInBlank { hasBadCoding = true }
             return field
         default:
@@ -76,10 +76,10 @@ public struct ResponseFraming {
         contentLength = length
     }
 
-    /// No other coding than chunked was asked for, and that one at most once (RFC 9112, 7).
+    /// Only chunked was requested, and it may be used only once (RFC 9112, 7).
     private mutating func takeTransferCoding(_ member: ByteCursor) {
         guard !member.isEqual(ignoringCase: "identity") else {
-            if isChunked { hasBadCoding = true }  // The last coding has to be chunked.
+            if isChunked { hasBadCoding = true }  // The last coding must be chunked.
             return
         }
         if isChunked || !member.isEqual(ignoringCase: "chunked") { hasBadCoding = true }

@@ -1,24 +1,24 @@
-/// How large a response may be, in bytes where nothing else is said.
+/// The maximum size of a response, in bytes unless noted otherwise.
 public struct ResponseLimits {
-    /// Header lines, those of trailers too.
+    /// Number of header lines, including trailers.
     public var headerLines = 1_000
-    /// Below the 300 KiB at which libcurl gives up by itself, as if the connection had failed.
+    /// Below the 300 KiB at which libcurl gives up with an error like that of a failed connection.
     public var headerBytes = 256 << 10
-    /// Of a 2xx response, kept in memory.
+    /// Of a 2xx response in memory.
     public var body = 256 << 20
-    /// Of any other response, of which only the beginning is kept (B15).
+    /// Of any other response, whose body is truncated to this size (B15).
     public var errorBody = 1 << 20
-    /// Of a 2xx response, given to a sink.
+    /// Of a 2xx response written to a sink.
     public var sink = Int.max
 
     public init() {}
 }
 
-/// Which limit a response that is too large exceeds.
+/// The limit that a response exceeds if it is too large.
 public enum ResponseLimit {
     case headerLines
     case headerBytes
     case body
-    /// The transport's own, of a header line.
+    /// The transport's own limit for a header line.
     case transport
 }

@@ -1,8 +1,8 @@
 /// The first line of a response (RFC 9112, 4).
 public struct StatusLine: Equatable {
-    /// Three digits; nil: the line does not have them where they belong.
+    /// Three digits; nil: they are not where they belong.
     public let status: Int32?
-    /// 10, 11, 20; 0 if the line does not say.
+    /// 10, 11, 20; 0 if the line does not contain a version.
     public let version: Int32
 
     public init(status: Int32?, version: Int32) {
@@ -10,7 +10,7 @@ public struct StatusLine: Equatable {
         self.version = version
     }
 
-    /// Reads `HTTP/1.1 200 OK`: the version, one blank, three digits and no fourth one.
+    /// Parses `HTTP/1.1 200 OK`: the version, one space, exactly three digits.
     public init(_ line: UnsafePointer<CChar>, _ count: Int) {
         var text = ByteCursor(start: UnsafeRawPointer(line).assumingMemoryBound(to: UInt8.self), count: count)
         guard text.take("HTTP/") else {

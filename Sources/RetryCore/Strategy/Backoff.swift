@@ -1,7 +1,8 @@
 /// The exponential backoff (B6).
 extension BoxRetryOptions {
     /// `2^attemptNumber * retryBaseInterval * (1 - factor … 1 + factor)`, in seconds, saturating at `Delay.maximum` and
-    /// at `backoffCap`. `unitRandom` in [0, 1] says where in the range of the jitter; `attemptNumber` is not negative.
+    /// at `backoffCap`. `unitRandom` in [0, 1] selects a value in the range of the jitter; `attemptNumber` is not
+    /// negative.
     ///
     /// With the defaults:
     ///
@@ -14,9 +15,9 @@ extension BoxRetryOptions {
     /// | 40      | 2^31 - 1  | 2^31 - 1     | 2^31 - 1 |
     @inline(__always)
     public func backoffDelay(attemptNumber: Int32, unitRandom: Double) -> Double {
-        // 2^1023 is the largest power that a Double holds, but the smallest base, 2^-1074, saturates only at 2^1105:
-        // hence two factors. The spread comes last, for a tiny base has no digits to spare; infinity times a spread of 0
-        // is NaN, and counts as 0.
+        // 2^1023 is the largest power that fits in a Double, but the smallest base, 2^-1074, saturates only at 2^1105:
+        // so the power is split into two factors. The spread is applied last, because a tiny base has no digits to
+        // spare; infinity times a spread of 0 is NaN, and counts as 0.
         let exponent = Int(min(max(attemptNumber, 0), 1_200))
         let first = min(exponent, 600)
         let spread = (1 - retryRandomizationFactor) + unitRandom * (2 * retryRandomizationFactor)

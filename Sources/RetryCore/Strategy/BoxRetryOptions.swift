@@ -1,6 +1,6 @@
-/// The parameters of Box's strategy, with the documented defaults (B1), and what goes beyond the source (B11, B12).
+/// The parameters of Box's strategy, with the documented defaults (B1), and options that extend it (B11, B12).
 public struct BoxRetryOptions {
-    /// Attempts that end in a response, and with it the bound over all retries (B5).
+    /// Maximum number of attempts that end in a response; it also limits all retries (B5).
     public var maxAttempts: Int32 = 5
     public var maxRetriesOnException: Int32 = 2
     /// Seconds.
@@ -11,9 +11,10 @@ public struct BoxRetryOptions {
     /// Seconds; 0 means no cap.
     public var retryAfterCap = 0.0
     public var retryAfterOverCap = OverCap.clamp
-    /// A Retry-After is multiplied by 1 to 1 + this, so that clients do not all come back in the same moment (C2).
+    /// A Retry-After is multiplied by 1 to 1 + this value, so that clients do not all return at the same moment (C2).
     public var retryAfterJitter = 0.0
-    /// Off: what may not be safe to send twice is retried only if the server cannot have acted on it (B12).
+    /// If off, a request that may not be safe to send twice is retried only if the server cannot have acted on it
+    /// (B12).
     public var retryUnsafeMethods = true
 
     public enum OverCap: Int32 {
@@ -23,7 +24,7 @@ public struct BoxRetryOptions {
 
     public init() {}
 
-    /// Refuses what B1 refuses, and names the field.
+    /// Throws for the values that B1 rejects, and names the field.
     public func validate() throws(InvalidOption) {
         try InvalidOption.check("max_attempts", maxAttempts, in: 0...1_000_000, "must be from 0 to 1000000")
         try InvalidOption.check(
@@ -36,7 +37,7 @@ public struct BoxRetryOptions {
     }
 }
 
-/// An option has a value that it cannot have.
+/// An option has an invalid value.
 public struct InvalidOption: Error {
     public let field: StaticString
     public let requirement: StaticString

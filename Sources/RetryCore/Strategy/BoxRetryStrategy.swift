@@ -22,7 +22,7 @@ public final class BoxRetryStrategy: RetryStrategy {
         RetryAfter.read(headers, further: delayHeaders, clock: clock)
     }
 
-    /// With the jitter (C2), within the cap; not usable if calls end there instead of waiting (B11).
+    /// With the jitter (C2), within the cap; not usable if calls stop instead of waiting that long (B11).
     public func readSharedRetryAfter(_ headers: HeaderList, clock: any Clock, unitRandom: Double) -> RetryAfter {
         let retryAfter = readRetryAfter(headers, clock: clock)
         guard case .usable = retryAfter else { return retryAfter }
@@ -30,7 +30,7 @@ public final class BoxRetryStrategy: RetryStrategy {
         return wait.isOverCap ? .notUsable : .usable(wait.delay, wait.source)
     }
 
-    /// The documented flow, in its order (B3), and then B12.
+    /// The documented flow, in its order (B3), followed by B12.
     @inline(__always)
     public func shouldRetry(_ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32) -> RetryAnswer {
         let answer = documentedFlow(outcome, retryAfter: retryAfter, attemptNumber: attemptNumber)
@@ -50,7 +50,7 @@ public final class BoxRetryStrategy: RetryStrategy {
         }
         let isAccepted = outcome.status == 202 && retryAfter.isPresent
         if attemptNumber >= options.maxAttempts {
-            // The flow says "no" here before it looks at the status. A response that needs no retry is a success.
+            // Here the flow answers "no" before it checks the status. A response that needs no retry is a success.
             return .stop(outcome.isSuccess && !isAccepted ? .success : .attemptsExhausted)
         }
         if isAccepted { return .retry(.accepted) }
@@ -75,7 +75,7 @@ public final class BoxRetryStrategy: RetryStrategy {
         return outcome.status == 429 || (outcome.status == 503 && retryAfter.isPresent)
     }
 
-    /// Retry-After, within its cap (B7, B11), else the backoff (B6).
+    /// Retry-After, within its cap (B7, B11), or else the backoff (B6).
     @inline(__always)
     public func retryAfter(
         _ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32, unitRandom: Double
@@ -85,7 +85,7 @@ public final class BoxRetryStrategy: RetryStrategy {
 }
 
 extension BoxRetryOptions {
-    /// How long to wait, with what the response says about it.
+    /// The wait, with the response's Retry-After.
     @inline(__always)
     public func wait(_ retryAfter: RetryAfter, attemptNumber: Int32, unitRandom: Double) -> Wait {
         guard case .usable(let seconds, let source) = retryAfter else {

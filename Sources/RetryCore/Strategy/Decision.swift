@@ -1,7 +1,7 @@
 /// What to do after an attempt, and why.
 public struct Decision {
-    // In this order no two fields of a byte stand side by side: written one by one, and then read as one word, they would
-    // make the processor wait.
+    // In this order, no two byte-sized fields are adjacent: if they were written one by one and then read as one word,
+    // the processor would stall.
     public var action: RetryAction
     /// This attempt, from 1.
     public var attemptNumber: Int32
@@ -11,9 +11,10 @@ public struct Decision {
     public var delaySource = DelaySource.none
     /// Seconds; 0 if there is no retry.
     public var delay = 0.0
-    /// What the response says, whatever became of it.
+    /// The response's Retry-After, regardless of how it was used.
     public var retryAfter: RetryAfter
-    /// The strategy wants another access token than that of this attempt, whether the request can be sent again or not (R3).
+    /// The strategy wants an access token other than the one of this attempt, whether or not the request can be sent
+    /// again (R3).
     public var rejectsToken = false
 
     public init(
@@ -44,7 +45,7 @@ public enum DelaySource: Int32, CaseIterable {
     case custom = 4
 }
 
-/// Why a decision is what it is. The header has a sentence for each.
+/// The reason for a decision. The header has a sentence for each.
 public enum Reason: Int32, CaseIterable {
     case success = 0
     case networkException = 1

@@ -1,4 +1,4 @@
-/// Further response headers that count as Retry-After, such as `retry-after-ms` (B11). Never changes once it is made.
+/// Additional response headers that count as Retry-After, such as `retry-after-ms` (B11). Immutable.
 public struct DelayHeaders {
     public static let maximumCount = 16
     /// The longest unit: a day.
@@ -8,7 +8,7 @@ public struct DelayHeaders {
 
     private struct Header {
         let name: OwnedHeaderName
-        /// The seconds that a value of 1 stands for.
+        /// The number of seconds for a value of 1.
         let unit: Double
     }
 
@@ -26,7 +26,7 @@ public struct DelayHeaders {
         header.name.withName { body($0, header.unit) }
     }
 
-    /// False, with nothing added, if the name is no header's name, the unit no unit, or there are too many.
+    /// False, with nothing added, if the name or the unit is invalid, or there are too many.
     public mutating func append(name: UnsafePointer<CChar>, unit: Double) -> Bool {
         guard headers.count < Self.maximumCount, unit > 0, unit <= Self.maximumUnit else { return false }
         guard let name = OwnedHeaderName(name) else { return false }

@@ -1,13 +1,13 @@
-/// The header lines of a message, borrowed from whoever received it: strings that end in NUL, in their order.
+/// The header lines of a message, borrowed from the receiver: strings that end in NUL, in their order.
 public struct HeaderList {
-    /// More lines than this are no message that anybody sent.
+    /// No real message has more lines.
     public static let maximumCount = 65_536
 
     /// name, value, name, value, …
     public let pairs: UnsafePointer<UnsafePointer<CChar>?>?
     public let count: Int
 
-    /// Borrows `count` pairs: they must outlive the list. Nil if there are too many, or one of them lacks a string.
+    /// Borrows `count` pairs, which must outlive the list. Nil if there are too many, or if a string is missing.
     public init?(pairs: UnsafePointer<UnsafePointer<CChar>?>?, count: Int) {
         guard count > 0 else {
             self = .empty
@@ -26,7 +26,7 @@ public struct HeaderList {
 
     public static var empty: HeaderList { HeaderList() }
 
-    /// The value of the first line of that name, in any case.
+    /// The value of the first line with that name, in any case.
     public func firstValue(of name: UnsafePointer<CChar>) -> UnsafePointer<CChar>? {
         guard let pairs else { return nil }
         for index in 0..<count {
@@ -44,7 +44,7 @@ public struct HeaderList {
         }
     }
 
-    /// Calls `body` with the value of each line of that name, which is given in lower case.
+    /// Calls `body` with the value of each line with that name, which must be in lower case.
     @inline(__always)
     func forEachValue(of name: HeaderName, _ body: (ByteCursor) -> Void) {
         guard let pairs else { return }
@@ -75,7 +75,7 @@ struct HeaderName {
         self.count = count
     }
 
-    /// Whether the string, which ends in NUL, is this name. No byte behind the NUL is read.
+    /// Whether the string, which ends in NUL, is this name. Reads no byte after the NUL.
     @inline(__always)
     func matches(_ string: UnsafePointer<CChar>) -> Bool {
         for index in 0..<count where ASCII.lowercased(UInt8(bitPattern: string[index])) != bytes[index] {
@@ -91,7 +91,7 @@ enum ASCII {
         byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
     }
 
-    /// Whether two strings are equal, but for the case of their letters.
+    /// Whether two strings are equal, ignoring the case of letters.
     static func isEqual(_ first: UnsafePointer<CChar>, _ second: UnsafePointer<CChar>) -> Bool {
         var index = 0
         while lowercased(UInt8(bitPattern: first[index])) == lowercased(UInt8(bitPattern: second[index])) {

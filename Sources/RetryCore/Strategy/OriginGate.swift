@@ -1,9 +1,9 @@
-/// Holds the attempts to an origin that asked for patience, and then lets them through little by little (C3).
+/// Holds attempts to an origin that has sent a Retry-After, and then lets them through gradually (C3).
 ///
-/// A gate is made when an origin answers 429, or 503, with a usable Retry-After, and is closed until that moment. Then one
-/// attempt goes through. In each round, once as many are in flight as may be, the first answer that is neither 429 nor 503
-/// doubles that number, until there is no limit any more and the gate can be dropped. Another 429 or 503 with a Retry-After
-/// closes it again.
+/// A gate is created when an origin answers 429 or 503 with a usable Retry-After, and stays closed until that time.
+/// Then one attempt is let through. In each round, once the allowed number of attempts has been in flight, the first
+/// answer other than 429 and 503 doubles that number, until there is no limit and the gate can be dropped. Another 429
+/// or 503 with a Retry-After closes it again.
 ///
 /// With `unlimited` 8:
 ///
@@ -16,21 +16,21 @@
 /// | 200                    | 4 may be, and 1 still is    | `admit(3)` |
 /// | 200, of these three    | no limit                    | `opened`   |
 ///
-/// A server that limits the rate closes the gate again and again. What it answered well in one opening is the quota of the
-/// next: where that is used up, the steps begin anew with one attempt, which finds out whether there is more. So a server
-/// that allows 50 requests a second gets about 51, not 50 and as many as the doubling had come to.
+/// A server with a rate limit closes the gate repeatedly. The number of good answers in one opening is the quota of the
+/// next: when it is used up, the steps begin again with one attempt, which finds out whether the server accepts more.
+/// So a server that allows 50 requests per second gets about 51, not 50 plus the number that the doubling had reached.
 ///
-/// A pass says in which round an attempt was let through, so that those of earlier rounds, and those that began before the
-/// gate closed, free no place. Deadlines and cancels of whoever waits are not the gate's.
+/// A pass records the round in which an attempt was let through, so that attempts of earlier rounds, and those from
+/// before the gate closed, do not free a slot. Deadlines and cancels of waiting attempts are not the gate's business.
 public struct OriginGate {
     /// The right to one attempt. Give it back with `answered` or `gaveUp`.
     public struct Pass: Equatable, Sendable {
-        /// Grows whenever the steps begin anew.
+        /// Incremented whenever the steps begin again.
         fileprivate let opening: UInt32
         /// How many were allowed in flight.
         fileprivate let step: Int32
 
-        /// Of an attempt that began while there was no gate.
+        /// For an attempt that began while there was no gate.
         public static var withoutGate: Pass { Pass(opening: 0, step: 0) }
     }
 
@@ -42,19 +42,19 @@ public struct OriginGate {
 
     public enum Action: Equatable, Sendable {
         case none
-        /// Hold everything; call `timeHasCome` at that moment of the monotonic clock, in nanoseconds.
+        /// Hold all attempts; call `timeHasCome` at that monotonic time, in nanoseconds.
         case closed(until: Int64)
-        /// It was closed before, and stays so for longer: the same.
+        /// The gate was closed already, and stays closed longer. Otherwise the same.
         case extended(until: Int64)
-        /// So many of the attempts that are held may ask again.
+        /// That many of the held attempts may ask again.
         case admit(Int32)
-        /// All may go, and the gate can be dropped.
+        /// All attempts may begin, and the gate can be dropped.
         case opened
     }
 
     /// How an attempt was answered.
     public enum Answer: Equatable, Sendable {
-        /// 429 or 503 with a usable Retry-After: seconds.
+        /// 429 or 503 with a usable Retry-After, in seconds.
         case comeBack(after: Double)
         /// 429 or 503 without one.
         case overloaded
@@ -75,16 +75,16 @@ public struct OriginGate {
     }
 
     private enum State {
-        /// Nothing goes before that moment, in nanoseconds.
+        /// No attempt may begin before that time, in nanoseconds.
         case closed(until: Int64)
         case limited(Limit)
     }
 
     private struct Limit {
-        /// Of this opening.
+        /// In this opening.
         var allowed: Int32 = 1
         var inFlight: Int32 = 0
-        /// As many as are allowed have been in flight. An origin that was sent fewer has not shown that it can take more.
+        /// The allowed number has been in flight. An origin that received fewer has not shown that it can handle more.
         var isFull = false
         /// Since the gate was last closed.
         var admitted: Int64 = 0
@@ -95,17 +95,17 @@ public struct OriginGate {
     private var opening: UInt32 = 0
     /// The first since the gate was last closed.
     private var firstOpening: UInt32 = 1
-    /// How many attempts were answered well before the gate closed again; nil before that, and once more than that have been.
+    /// The number of good answers before the gate closed again; nil before that, and after more attempts than that.
     private var quota: Int64?
     private let unlimited: Int32
 
-    /// A closed gate. `unlimited`: from so many attempts in flight on there is no limit; 2 or more.
+    /// A closed gate. `unlimited`: with that many attempts in flight, there is no limit any more; 2 or more.
     public init(closedUntil moment: Int64, unlimited: Int32) {
         state = .closed(until: moment)
         self.unlimited = max(unlimited, 2)
     }
 
-    /// The moment up to which an answer closes a gate; nil if it closes none.
+    /// The time until which an answer closes a gate; nil if it does not.
     public static func moment(of answer: Answer, now: Instant) -> Int64? {
         guard case .comeBack(let seconds) = answer else { return nil }
         return now.advanced(bySeconds: seconds).nanoseconds
@@ -140,7 +140,7 @@ public struct OriginGate {
         return .go(Pass(opening: opening, step: limit.allowed))
     }
 
-    /// The moment of `closed` may have come. Too early, it does nothing.
+    /// The time of `closed` may have come. If not, nothing happens.
     public mutating func timeHasCome(now: Instant) -> Action {
         guard case .closed(let until) = state, now.nanoseconds >= until else { return .none }
         beginAnew()
@@ -149,14 +149,14 @@ public struct OriginGate {
         return .admit(1)
     }
 
-    /// An attempt to the origin was answered, whether the gate let it through or it began earlier.
+    /// An attempt to the origin was answered, whether the gate let it through or it had begun before.
     @inline(never)
     public mutating func answered(_ answer: Answer, _ pass: Pass, now: Instant) -> Action {
         switch (answer, state) {
         case (.comeBack(let seconds), _):
             return close(until: now.advanced(bySeconds: seconds).nanoseconds)
         case (.other, .closed):
-            // Late, but part of what the last opening came to.
+            // A late answer, which still belongs to the last opening.
             if wasOfLastOpening(pass) { quota = quota.map { $0 + 1 } }
             return .none
         case (.overloaded, .closed):
@@ -171,12 +171,12 @@ public struct OriginGate {
         }
     }
 
-    /// An attempt ended without an answer: a network exception, a cancel. The next one may try instead.
+    /// An attempt ended without an answer: by a network exception or a cancel. The next one may try instead.
     public mutating func gaveUp(_ pass: Pass) -> Action {
         free(pass)
     }
 
-    /// The latest moment that was asked for counts.
+    /// The latest requested time counts.
     private mutating func close(until moment: Int64) -> Action {
         switch state {
         case .closed(let until):
@@ -190,11 +190,11 @@ public struct OriginGate {
         }
     }
 
-    /// Let through since the gate was last closed; of a closed one, when it was last open.
+    /// Whether the attempt was let through since the gate last closed or, if it is closed, while it was last open.
     private func wasOfLastOpening(_ pass: Pass) -> Bool { pass.opening >= firstOpening && pass != .withoutGate }
 
     private mutating func beginAnew() {
-        // 0 is what began without a gate.
+        // 0 is reserved for attempts without a gate.
         opening = opening == .max ? 1 : opening + 1
     }
 

@@ -3,26 +3,26 @@ public struct Outcome {
     /// 0 for a network exception.
     public var status: Int32
     public var cause: NetworkExceptionCause
-    /// Of the final response only: redirects and 1xx responses do not lend it theirs (B7).
+    /// Only of the final response: headers of redirects and 1xx responses do not count (B7).
     public var headers: HeaderList
     public var authAvailable = false
     public var requestSent = RequestSent.unknown
-    /// Sending the request twice may do its work twice (B12).
+    /// Sending the request twice may have its effect twice (B12).
     public var isRequestUnsafe = false
-    /// The caller's own description of the request, for its custom strategy to see. The core does not look at it.
+    /// The caller's description of the request, for its custom strategy. The core does not use it.
     public var request: UnsafeRawPointer?
-    /// False if the body is a stream of which something was read, so that it cannot be sent again (R3).
+    /// False if the body is a stream from which something was read, so it cannot be sent again (R3).
     public var isBodyReplayable = true
-    /// False if the caller's sink has a part of a body that broke off, and cannot start again (B15).
+    /// False if the caller's sink has a part of an incomplete body, and cannot start again (B15).
     public var isSinkRestartable = true
-    /// The body of the response as far as it has been read, for a custom strategy to see (B9). The core does not look at it.
+    /// The body of the response as far as it was read, for a custom strategy (B9). The core does not use it.
     public var body: UnsafeRawPointer?
     public var bodyLength = 0
     public var bodyState = BodyState.none
-    /// Where the response came from, or the attempt went, after redirects.
+    /// The URL of the response, or of the attempt, after redirects.
     public var url: UnsafePointer<CChar>?
 
-    /// A proxy wants other credentials than it was given (407 to CONNECT), and would again (W6).
+    /// A proxy rejected the credentials (407 to CONNECT), and would do so again (W6).
     public var isProxyUnauthorized = false
 
     /// A response.
@@ -39,7 +39,8 @@ public struct Outcome {
         self.cause = cause
     }
 
-    /// Either, with all that is known. Made at once: what is set one by one is written to memory one by one, too.
+    /// Both, with all details. Created in one step, because setting fields one by one would also write them to memory
+    /// one by one.
     @inline(__always)
     public init(
         status: Int32, cause: NetworkExceptionCause, headers: HeaderList, authAvailable: Bool, requestSent: RequestSent,
@@ -55,10 +56,10 @@ public struct Outcome {
         self.isBodyReplayable = isBodyReplayable
     }
 
-    /// What has a cause is an exception whatever its status was: a body that broke off (B2).
+    /// An outcome with a cause is an exception with any status, such as an incomplete body (B2).
     public var isNetworkException: Bool { status == 0 || cause != .none }
 
-    /// What makes a retry impossible, whatever the strategy says.
+    /// What makes a retry impossible, even if the strategy would retry.
     @inline(__always)
     var obstacle: Reason? {
         if !isBodyReplayable { return .notReplayable }
@@ -83,32 +84,32 @@ public enum NetworkExceptionCause: Int32, CaseIterable {
     case timeoutResource = 8
 }
 
-/// What is there of a response's body.
+/// How much of a response's body is available.
 public enum BodyState: Int32 {
-    /// There is no response, or nothing is known of its body.
+    /// There is no response, or its body is unknown.
     case none = 0
     case complete = 1
-    /// It broke off, or is longer than what is kept.
+    /// It is incomplete, or longer than the part that is kept.
     case partial = 2
-    /// Nothing yet: a sink waits for the decision (B15).
+    /// Not read yet: a sink waits for the decision (B15).
     case pending = 3
 }
 
-/// How much of the request left this machine.
+/// How much of the request was sent.
 public enum RequestSent: Int32 {
     case unknown = 0
     case nothing = 1
     case some = 2
 }
 
-/// Whether a request may be sent again although the server may have acted on it (B12).
+/// Whether a request may be sent again even if the server may have acted on it (B12).
 public enum RequestSafety: Int32 {
     case byMethod = 0
     case safe = 1
     case unsafe = 2
 
-    /// If the method counts, POST and PATCH are unsafe, unless a key keeps the server from doing its work twice. The
-    /// method's case does not matter, to be on the safe side.
+    /// If the method determines it, POST and PATCH are unsafe, unless a key prevents the server from acting twice. The
+    /// case of the method is ignored, to be on the safe side.
     public func isUnsafe(method: UnsafePointer<CChar>?, hasKey: Bool = false) -> Bool {
         switch self {
         case .safe: return false

@@ -1,11 +1,11 @@
-/// The name of a header that an option names, compared without regard to ASCII case.
+/// The name of a header in an option, compared without regard to ASCII case.
 struct OwnedHeaderName {
     static let maximumLength = 256
 
     /// In lower case.
     private let bytes: [UInt8]
 
-    /// Nil if it is not a header's name: 1 to 256 visible ASCII characters without a colon.
+    /// Nil if it is not a valid header name: 1 to 256 visible ASCII characters without a colon.
     init?(_ name: UnsafePointer<CChar>) {
         var lowercased: [UInt8] = []
         var text = ByteCursor(cString: name)

@@ -1,10 +1,10 @@
-/// What a response says about when to come back (B7).
+/// The Retry-After of a response (B7).
 public enum RetryAfter {
     /// It has no Retry-After.
     case absent
-    /// Seconds, from 0 to `Delay.maximum`, and whether they were a number or a date.
+    /// Seconds, from 0 to `Delay.maximum`, and whether the value was a number or a date.
     case usable(Double, DelaySource)
-    /// It has a Retry-After that says nothing, so that the backoff is used instead.
+    /// It has an invalid Retry-After, so the backoff is used instead.
     case notUsable
 
     public var isPresent: Bool {
@@ -13,7 +13,7 @@ public enum RetryAfter {
     }
 
     /// Reads the header lines: the first usable one of `further`, else the largest usable Retry-After.
-    // Not initializers: those own what they are given, and would count a reference to each.
+    // Not initializers: an initializer owns its arguments, which would cost reference counting.
     @inline(__always)
     public static func read(_ headers: HeaderList, further: DelayHeaders, clock: any Clock) -> RetryAfter {
         headers.count > 0 ? readLines(headers, further: further, clock: clock) : .absent
@@ -44,7 +44,7 @@ public enum RetryAfter {
         return found
     }
 
-    /// One more value of the header: the largest usable one counts, the first of equal ones.
+    /// Adds a value of the header: the largest usable one counts, and the first of equal ones.
     private mutating func add(_ value: Double?, _ source: DelaySource) {
         let seconds = value.map(Delay.clamped)
         switch (self, seconds) {
@@ -55,7 +55,7 @@ public enum RetryAfter {
         }
     }
 
-    /// The time from which dates count: the response's own Date where it has a valid one, else the wall clock.
+    /// The reference time for dates: the response's own Date if it is valid, else the wall clock.
     private static func referenceTime(_ headers: HeaderList, _ clock: any Clock) -> Double {
         let now = HTTPDate.clamped(clock.wall)
         var date: Int64?
@@ -65,12 +65,12 @@ public enum RetryAfter {
         return date.map(Double.init) ?? now
     }
 
-    /// The value of one header line, in seconds; nil if it is not usable. `unixTime` lies within `HTTPDate.range`.
+    /// The value of one header line, in seconds; nil if it is not usable. `unixTime` is within `HTTPDate.range`.
     public static func parse(_ value: ByteCursor, unixTime: Int64) -> Double? {
         (parseNumbers(value) ?? parseDate(value, reference: Double(unixTime))).map(Delay.clamped)
     }
 
-    /// A number, or a list of which every member is one: the largest. Not negative, perhaps infinite.
+    /// A number, or the largest in a list of numbers. Not negative, but may be infinite.
     private static func parseNumbers(_ value: ByteCursor) -> Double? {
         var rest = value
         var largest = 0.0
@@ -82,7 +82,7 @@ public enum RetryAfter {
         return largest
     }
 
-    /// A date, in seconds from the reference; negative if it is past.
+    /// A date, in seconds from the reference time; negative if it is in the past.
     private static func parseDate(_ value: ByteCursor, reference: Double) -> Double? {
         guard let date = HTTPDate.parse(value.trimmed(), now: HTTPDate.wholeSeconds(reference)) else { return nil }
         return Double(date) - reference

@@ -1,7 +1,7 @@
-/// What the retries of many calls together may be, so that they do not add much to the load of a server that is down (C1).
+/// Limits the retries of many calls together, so that they add little to the load of a server that is down (C1).
 ///
-/// Each retry takes one, each success gives back a part of one; at half of the capacity or below there is no retry. With a
-/// capacity of 10 and a ratio of 0.1, beginning full:
+/// Each retry takes 1, and each success gives back a fraction; at half of the capacity or below, there are no retries.
+/// With a capacity of 10 and a ratio of 0.1, starting full:
 ///
 /// | what happens | level | a retry now? |
 /// | --- | --- | --- |
@@ -26,7 +26,7 @@ public struct RetryBudget: Sendable {
         level = self.capacity
     }
 
-    /// False: there is no retry.
+    /// False: no retry is allowed.
     public mutating func take() -> Bool {
         guard level > capacity / 2 else { return false }
         level = max(level - 1, 0)

@@ -1,13 +1,13 @@
-/// The retries of one call: takes each attempt's outcome, and says what to do next.
+/// The retries of one call: gets the outcome of each attempt, and decides what to do next.
 ///
-/// Counts attempts and network exceptions (B4), and keeps what holds for both: the bound of the strategy (B5), the
-/// ceiling (B14) and the deadline (B11).
+/// Counts attempts and network exceptions (B4), and enforces the limits for both together: the limit of the strategy
+/// (B5), the ceiling (B14) and the deadline (B11).
 public struct RetryLoop {
     public struct Limits {
-        /// A new access token could be got, for every outcome.
+        /// A new access token can be obtained, for every outcome.
         public var authAvailable = false
         public var deadline = Instant.distantFuture
-        /// From 1 to 1,000,000; nil: none for a strategy that has a bound of its own, else `defaultMaxTotalAttempts`.
+        /// From 1 to 1,000,000; nil: no ceiling for a strategy with its own limit, else `defaultMaxTotalAttempts`.
         public var maxTotalAttempts: Int32?
 
         public init() {}
@@ -22,10 +22,10 @@ public struct RetryLoop {
     private var random: SplitMix64
     private var attempts: Int32 = 0
     private var exceptions: Int32 = 0
-    /// Requests that were sent again on another connection, within an attempt (B13): one at most.
+    /// Requests that were sent again on another connection within an attempt (B13): at most one.
     private var reconnects: Int32 = 0
 
-    /// No further outcome is taken.
+    /// No further outcome is accepted.
     public private(set) var hasEnded = false
 
     public init(strategy: any RetryStrategy, limits: Limits, random: SplitMix64) {
@@ -35,13 +35,13 @@ public struct RetryLoop {
         self.random = random
     }
 
-    /// Foreign code runs in `next`.
+    /// `next` runs callbacks.
     public var callsBack: Bool { strategy.callsBack }
 
-    /// The next attempt has ended. After an error, or a decision that is no retry, the loop has ended, and must not be
-    /// asked again.
+    /// The next attempt has ended. After an error, or a decision other than a retry, the loop has ended, and must not
+    /// be called again.
     public mutating func next(_ outcome: Outcome, clock: any Clock) throws(StrategyFailure) -> Decision {
-        hasEnded = true  // Unless there is a retry.
+        hasEnded = true  // Unless the decision is a retry.
         attempts += 1
         if outcome.isNetworkException { exceptions += 1 }
         var outcome = outcome
@@ -58,15 +58,16 @@ public struct RetryLoop {
         return decision
     }
 
-    /// The decision was to retry, but there is no retry for that reason after all.
+    /// The decision was a retry, but there is no retry for that reason.
     public mutating func stop(_ decision: inout Decision, _ reason: Reason, after outcome: Outcome) {
         decision.stop(reason, after: outcome)
         hasEnded = true
     }
 
-    /// The next attempt has ended in a rejection of its access token, which is no outcome for the strategy: it is replayed,
-    /// and counts as an attempt all the same (R1); or it cannot be, since its body is gone (R3), or since there have been
-    /// as many attempts as there may be of any kind (B14). A redirect that wants a body again that is gone is counted alike.
+    /// The next attempt was rejected because of its access token. The strategy does not see this outcome: the attempt
+    /// is replayed, but counts as an attempt (R1); or it cannot be replayed, because its body is no longer available
+    /// (R3), or because the maximum number of attempts of all kinds was reached (B14). A redirect that needs an
+    /// unavailable body is counted in the same way.
     public mutating func countRejection(isReplayable: Bool) -> Decision {
         attempts += 1
         var obstacle: Reason?
@@ -78,9 +79,9 @@ public struct RetryLoop {
             attemptNumber: attempts, exceptionNumber: 0, retryAfter: .absent)
     }
 
-    /// The next attempt has brought a part of what it asked for, which is progress, and so no outcome for the strategy. The
-    /// rest is asked for at once (W7); that takes one of the strategy's retries (B5). Nil, and not counted: there is none
-    /// left.
+    /// The next attempt has delivered a part of the file, which is progress, so the strategy does not see this outcome.
+    /// The rest is requested immediately (W7); this takes one of the strategy's retries (B5). Nil, and not counted: no
+    /// retry is left.
     public mutating func countPart() -> Decision? {
         guard attempts + reconnects < strategy.retryBound ?? .max, attempts + reconnects + 1 < maxTotalAttempts else {
             return nil
@@ -90,21 +91,22 @@ public struct RetryLoop {
             action: .retry, reason: .partialContent, attemptNumber: attempts, exceptionNumber: 0, retryAfter: .absent)
     }
 
-    /// Whether the request of the attempt under way may be sent again at once, since its connection was dead (B13): at most
-    /// once in a call, and as one of the retries that there may be (B5, B14). `attempts` retries have been made so far.
+    /// Whether the request of the current attempt may be sent again immediately because its connection was dead (B13):
+    /// at most once in a call, and only as one of the allowed retries (B5, B14). `attempts` is the number of retries so
+    /// far.
     public var mayReconnect: Bool {
         reconnects == 0 && attempts < strategy.retryBound ?? .max && attempts + 1 < maxTotalAttempts
     }
 
-    /// The server sees the request of the attempt under way once more.
+    /// The server gets the request of the current attempt once more.
     public mutating func countReconnect() {
         reconnects += 1
     }
 
-    /// Why there may be no retry, whatever the strategy says.
+    /// Why a retry is not allowed, even if the strategy would retry.
     ///
-    /// `attempts - 1` retries have been made, and the reconnect. For responses, the strategy's own limit is never above
-    /// this bound.
+    /// There were `attempts - 1` retries, and the reconnect. For responses, the strategy's own limit is never above
+    /// this limit.
     private func refusal(of outcome: Outcome) -> Reason? {
         if attempts + reconnects >= maxTotalAttempts { return .attemptCeiling }
         if outcome.isNetworkException, let bound = strategy.retryBound, attempts - 1 + reconnects >= bound {

@@ -1,33 +1,34 @@
-/// Decides whether an attempt is followed by another one, and after how long.
+/// Decides whether to retry after an attempt, and after what delay.
 ///
-/// `attemptNumber` counts the network exceptions if the outcome is one, else the attempts, from 1 (B4).
+/// `attemptNumber` is the number of the network exception if the outcome is one, else of the attempt, from 1 (B4).
 public protocol RetryStrategy: AnyObject {
-    /// Foreign code runs while the strategy decides, and may free whatever it likes.
+    /// Callbacks run while the strategy decides, and may free any object.
     var callsBack: Bool { get }
 
-    /// How many retries of both kinds together a call may have (B5); nil if the strategy knows no such bound.
+    /// The maximum number of retries of both kinds in a call (B5); nil if the strategy has no such limit.
     var retryBound: Int32? { get }
 
-    /// What the header lines say about when to come back.
+    /// The Retry-After in the header lines.
     func readRetryAfter(_ headers: HeaderList, clock: any Clock) -> RetryAfter
 
-    /// The same, for as long as calls with this strategy would wait. It holds the other attempts to the origin, too (C3).
+    /// The same, limited to what calls with this strategy would wait for. It also holds other attempts to the origin
+    /// (C3).
     func readSharedRetryAfter(_ headers: HeaderList, clock: any Clock, unitRandom: Double) -> RetryAfter
 
     func shouldRetry(
         _ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32
     ) throws(StrategyFailure) -> RetryAnswer
 
-    /// `unitRandom` in [0, 1] says where in the range of the jitter.
+    /// `unitRandom` in [0, 1] selects a value in the range of the jitter.
     func retryAfter(
         _ outcome: Outcome, retryAfter: RetryAfter, attemptNumber: Int32, unitRandom: Double
     ) throws(StrategyFailure) -> Wait
 
-    /// The whole decision about one outcome. All strategies share the one below; it stands here so that asking for a
-    /// decision is one dynamic call, not three.
+    /// The complete decision about one outcome. All strategies share the implementation below; it is a requirement here
+    /// so that a decision takes one dynamic call, not three.
     ///
-    /// - `refusal`: why there may be no retry, whatever the strategy says; nil if there may be one.
-    /// - Throws what the strategy's callback throws.
+    /// - `refusal`: why a retry is not allowed, even if the strategy would retry; nil if it is allowed.
+    /// - Throws the error of the strategy's callback.
     func decide(
         _ outcome: Outcome, attemptNumber: Int32, refusal: Reason?, clock: any Clock, random: inout SplitMix64
     ) throws(StrategyFailure) -> Decision
@@ -56,7 +57,7 @@ public struct Wait {
     /// Seconds.
     public var delay: Double
     public var source: DelaySource
-    /// The server asks for more than its cap, and the caller said to stop then (B11).
+    /// The server asks for more than the cap, and the caller chose to stop in this case (B11).
     public var isOverCap = false
 
     public init(delay: Double, source: DelaySource, isOverCap: Bool = false) {
@@ -66,11 +67,11 @@ public struct Wait {
     }
 }
 
-/// A strategy could not answer: its callback failed (B9). That ends the call.
+/// A strategy could not decide: its callback failed (B9). This ends the call.
 public struct StrategyFailure: Error {
-    /// What the callback did, for the error detail.
+    /// The error of the callback, for the error detail.
     public let why: StaticString
-    /// It forked: this is the child, in which the parent's handles must not be touched any more.
+    /// It called fork(), and this is the child, in which the parent's handles must not be used.
     public let isForked: Bool
 
     public init(_ why: StaticString, isForked: Bool = false) {
@@ -120,7 +121,7 @@ extension RetryStrategy {
 }
 
 extension Decision {
-    /// Makes this the end of the call: a success if the outcome is one (B10), else a failure.
+    /// Ends the call: as a success if the outcome is one (B10), else as a failure.
     public mutating func stop(_ reason: Reason, after outcome: Outcome) {
         action = outcome.isSuccess ? .succeed : .stop
         self.reason = reason

@@ -1,9 +1,9 @@
-/// Reads bytes from left to right. At the end it reads 0, which no text that it is used for contains.
+/// Reads bytes from left to right. At the end it returns 0, which does not occur in any text that it is used for.
 public struct ByteCursor {
     private var position: UnsafePointer<UInt8>
     private let end: UnsafePointer<UInt8>
 
-    /// Borrows the bytes: they must outlive the cursor.
+    /// Borrows the bytes, which must outlive the cursor.
     public init(start: UnsafePointer<UInt8>, count: Int) {
         position = start
         end = start + count
@@ -20,13 +20,13 @@ public struct ByteCursor {
 
     public var isAtEnd: Bool { position == end }
 
-    /// Bytes that are left.
+    /// The number of bytes left.
     var count: Int { end - position }
 
-    /// The byte at hand, without taking it; 0 at the end.
+    /// The current byte, without taking it; 0 at the end.
     public var peek: UInt8 { position < end ? position.pointee : 0 }
 
-    /// Takes the byte at hand; 0 at the end.
+    /// Takes the current byte; 0 at the end.
     public mutating func next() -> UInt8 {
         guard position < end else { return 0 }
         defer { position += 1 }
@@ -40,7 +40,7 @@ public struct ByteCursor {
         return true
     }
 
-    /// Takes the text if it stands here, letter by letter.
+    /// Takes the text if it is next, byte by byte.
     public mutating func take(_ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount
         guard end - position >= count else { return false }
@@ -49,7 +49,7 @@ public struct ByteCursor {
         return true
     }
 
-    /// The value of the digit at hand, which is taken; nil if there is none.
+    /// Takes a digit and returns its value; nil if there is none.
     public mutating func takeDigit() -> UInt8? {
         let digit = peek &- UInt8(ascii: "0")
         guard digit <= 9 else { return nil }
@@ -57,7 +57,7 @@ public struct ByteCursor {
         return digit
     }
 
-    /// Takes a number of one digit or more; nil if there is none, or one that does not fit in 63 bits.
+    /// Takes a number with one or more digits; nil if there is none, or if it does not fit in 63 bits.
     public mutating func takeInteger() -> Int64? {
         var number: Int64?
         while let digit = takeDigit() {
@@ -69,7 +69,7 @@ public struct ByteCursor {
         return number
     }
 
-    /// Whether what is left is this text, which is given in lower case, without regard to ASCII case.
+    /// Whether the rest is this text, which must be in lower case, without regard to ASCII case.
     public func isEqual(ignoringCase text: StaticString) -> Bool {
         guard end - position == text.utf8CodeUnitCount else { return false }
         for index in 0..<text.utf8CodeUnitCount where ASCII.lowercased(position[index]) != text.utf8Start[index] {
@@ -78,10 +78,10 @@ public struct ByteCursor {
         return true
     }
 
-    /// What is left, to hand on.
+    /// The rest of the bytes.
     public var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: position, count: end - position) }
 
-    /// Drops spaces and tabs here and at the end.
+    /// Removes spaces and tabs from both ends of the rest.
     public func trimmed() -> ByteCursor {
         var first = position
         var last = end
@@ -90,10 +90,10 @@ public struct ByteCursor {
         return ByteCursor(start: first, count: last - first)
     }
 
-    /// What is left ends in a space or a tab.
+    /// The rest ends in a space or a tab.
     var endsInBlank: Bool { position < end && Self.isWhiteSpace((end - 1).pointee) }
 
-    /// Takes what stands before the next such byte, which is left; or all that is left.
+    /// Takes everything before the next such byte, or the rest if there is none.
     public mutating func takePart(before separator: UInt8) -> ByteCursor {
         let start = position
         while position < end, position.pointee != separator { position += 1 }

@@ -7,7 +7,7 @@
 /// | `1e3`    | 1000     | `1e`, `e3`      | none  |
 /// | `1e400`  | infinity | `nan`, `inf`    | none  |
 enum DecimalNumber {
-    /// The number that the bytes are, all of them; nil if they are none. Never negative, never NaN; may be infinite.
+    /// The value of the bytes; nil if they are not a number as a whole. Never negative or NaN; may be infinite.
     @inline(__always)
     static func parse(_ text: ByteCursor) -> Double? {
         var text = text
@@ -20,7 +20,7 @@ enum DecimalNumber {
         return text.isAtEnd ? number.value : nil
     }
 
-    /// Far beyond what a Double can hold, far below what an Int can.
+    /// Far above the exponents of a Double, far below the maximum of an Int.
     private static let exponentLimit = 1_000_000_000
 
     private static func takeExponent(_ text: inout ByteCursor) -> Int? {
@@ -39,7 +39,7 @@ enum DecimalNumber {
         var significand: Int64 = 0
         var exponent = 0
 
-        /// Takes digits with at most one point among them; nil if there is no digit.
+        /// Takes digits with at most one decimal point; nil if there is no digit.
         init?(_ text: inout ByteCursor) {
             var sawDigit = false
             while let digit = text.takeDigit() {
@@ -55,7 +55,7 @@ enum DecimalNumber {
             guard sawDigit else { return nil }
         }
 
-        /// False if the significand is full: 18 digits are more than a Double holds.
+        /// False if the significand is full: 18 digits are more than a Double can represent.
         private mutating func append(_ digit: UInt8) -> Bool {
             guard significand < 100_000_000_000_000_000 else { return false }
             significand = significand * 10 + Int64(digit)
@@ -67,7 +67,7 @@ enum DecimalNumber {
             var value = Double(significand)
             guard exponent != 0 else { return value }
             var exponent = exponent
-            // 10^22 is the largest power of ten that a Double holds exactly. Zero and infinity stay what they are.
+            // 10^22 is the largest power of ten that a Double represents exactly. Zero and infinity do not change.
             while exponent > 22, value > 0, value < .infinity {
                 value *= 1e22
                 exponent -= 22

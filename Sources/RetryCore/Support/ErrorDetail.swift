@@ -1,4 +1,4 @@
-/// What an error answer says about itself: Box's JSON error bodies, RFC 9457's problem details as January has them, and OAuth's
+/// Details in error responses: Box's JSON errors, RFC 9457's problem details as January uses them, and OAuth's
 /// `{"error", "error_description"}`.
 public enum ErrorDetail: Int {
     case code = 1
@@ -12,7 +12,7 @@ public enum ErrorDetail: Int {
         case header(UnsafePointer<CChar>)
     }
 
-    /// By its name in the C interface; nil if it has no such name.
+    /// From its name in the C interface; nil if there is no such name.
     public static func named(_ name: UnsafePointer<CChar>) -> ErrorDetail? {
         if isSame(name, "code") { return .code }
         if isSame(name, "message") { return .message }
@@ -22,8 +22,8 @@ public enum ErrorDetail: Int {
         return nil
     }
 
-    /// The first of the members and headers that may say it. A member that the body has twice is skipped. Nil: there is none,
-    /// or the status is below 400.
+    /// The first of the members and headers that may contain it. A member that occurs twice is skipped. Nil: there is
+    /// none, or the status is below 400.
     public func text(status: Int32, body: UnsafeRawBufferPointer, headers: HeaderList) -> Text? {
         guard status >= 400 else { return nil }
         switch self {

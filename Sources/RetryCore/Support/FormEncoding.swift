@@ -1,6 +1,6 @@
-/// `application/x-www-form-urlencoded`, with everything encoded that is not a letter, a digit or one of `-._~`.
+/// `application/x-www-form-urlencoded`; encodes everything except letters, digits and `-._~`.
 public enum FormEncoding {
-    /// Gives each byte of the encoded text to `body`.
+    /// Calls `body` with each byte of the encoded text.
     ///
     /// | bytes       | encoded           |
     /// |-------------|-------------------|

@@ -1,31 +1,32 @@
 /// The three forms of an HTTP date (RFC 9110, 5.6.7), as seconds since 1970.
 ///
-///     Sun, 06 Nov 1994 08:49:37 GMT       the form of today
-///     Sunday, 06-Nov-94 08:49:37 GMT      obsolete, with two digits of the year
+///     Sun, 06 Nov 1994 08:49:37 GMT       the current form
+///     Sunday, 06-Nov-94 08:49:37 GMT      obsolete, with a two-digit year
 ///     Sun Nov  6 08:49:37 1994            obsolete, from C's asctime()
 ///
-/// Case-sensitive; the weekday must be a name, but may be the wrong one; a date that does not exist is none (B7).
+/// Case-sensitive. The weekday must be a valid name, but not necessarily the right one. Dates that do not exist are
+/// invalid (B7).
 public enum HTTPDate {
     /// From the beginning of the year 1 to the end of the year 9999.
     public static let range: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
 
-    /// Whether that moment lies within `range`; not so NaN.
+    /// Whether that time is within `range`; false for NaN.
     public static func isRepresentable(_ unixTime: Double) -> Bool {
         unixTime >= Double(range.lowerBound) && unixTime <= Double(range.upperBound)
     }
 
-    /// The moment within `range` that is nearest to that one.
+    /// The time within `range` that is nearest to that one.
     static func clamped(_ unixTime: Double) -> Double {
         min(max(unixTime, Double(range.lowerBound)), Double(range.upperBound))
     }
 
-    /// The second in which that moment lies, which is within `range`.
+    /// That time, which must be within `range`, in whole seconds.
     static func wholeSeconds(_ unixTime: Double) -> Int64 {
         let truncated = Int64(unixTime)
         return Double(truncated) > unixTime ? truncated - 1 : truncated
     }
 
-    /// The moment that the bytes say; nil if they say none. `now`, within `range`, decides the century of two digits.
+    /// Parses a date; nil if it is invalid. `now`, within `range`, determines the century of a two-digit year.
     static func parse(_ text: ByteCursor, now: Int64) -> Int64? {
         var text = text
         guard let weekday = takeName(&text, weekdays) else { return nil }
@@ -51,7 +52,7 @@ public enum HTTPDate {
         return CivilDate(year: year, month: Int64(month) + 1, day: day, secondOfDay: second)
     }
 
-    /// `06-Nov-94 08:49:37 GMT`: the latest such year that is not more than 50 years ahead.
+    /// `06-Nov-94 08:49:37 GMT`: the latest such year that is not more than 50 years in the future.
     private static func takeTwoDigitForm(_ text: inout ByteCursor, now: Int64) -> CivilDate? {
         guard let day = takeNumber(&text, digits: 2), text.take(UInt8(ascii: "-")),
             let month = takeName(&text, months), text.take(UInt8(ascii: "-")),
@@ -77,7 +78,7 @@ public enum HTTPDate {
         return CivilDate(year: year, month: Int64(month) + 1, day: day, secondOfDay: second)
     }
 
-    /// `08:49:37`, as the second of the day. There is no second 60.
+    /// `08:49:37`, as the second of the day. Second 60 is invalid.
     private static func takeTime(_ text: inout ByteCursor) -> Int64? {
         guard let hour = takeNumber(&text, digits: 2), hour < 24, text.take(UInt8(ascii: ":")),
             let minute = takeNumber(&text, digits: 2), minute < 60, text.take(UInt8(ascii: ":")),
@@ -95,7 +96,7 @@ public enum HTTPDate {
         return number
     }
 
-    /// Takes one of the names, all of three letters, and says which.
+    /// Takes one of the names, which all have three letters, and returns its index.
     private static func takeName(_ text: inout ByteCursor, _ names: StaticString) -> Int? {
         let (first, second, third) = (text.next(), text.next(), text.next())
         for index in stride(from: 0, to: names.utf8CodeUnitCount, by: 3) {
@@ -119,7 +120,7 @@ public enum HTTPDate {
     }
 }
 
-/// A moment of the Gregorian calendar, in UTC.
+/// A time in the Gregorian calendar, in UTC.
 private struct CivilDate {
     var year: Int64
     var month: Int64
@@ -133,10 +134,10 @@ private struct CivilDate {
         self.secondOfDay = secondOfDay
     }
 
-    /// Days are counted in years that begin in March, so that the day of a leap year is the last one, and in eras of
-    /// 400 years, which all have 146,097 days.
+    /// Years are counted from March, so that a leap day is the last day of a year, and in eras of 400 years, which all
+    /// have 146,097 days.
     private static let daysPerEra: Int64 = 146_097
-    private static let daysBefore1970: Int64 = 719_468  // since 1 March of the year 0
+    private static let daysBefore1970: Int64 = 719_468  // since March 1 of the year 0
 
     init(unixTime: Int64) {
         let days = floorDivided(unixTime, by: 86_400)
@@ -162,7 +163,7 @@ private struct CivilDate {
         return (era * Self.daysPerEra + dayOfEra - Self.daysBefore1970) * 86_400 + secondOfDay
     }
 
-    /// Whether the calendar has this day, in the years 1 to 9999.
+    /// Whether this day exists, in the years 1 to 9999.
     var exists: Bool {
         guard (1...9999).contains(year), day >= 1 else { return false }
         switch month {

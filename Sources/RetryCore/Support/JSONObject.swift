@@ -1,8 +1,8 @@
-/// A JSON document that is an object: its members that are strings or numbers, and nothing of the rest (T12, R1).
+/// A JSON document that is an object. Only its members that are strings or numbers can be read (T12, R1).
 ///
-/// A name that stands there twice has no value: one reader would take the first one, another the last (RFC 8259, 4).
+/// A name that occurs twice has no value: parsers disagree whether the first or the last one counts (RFC 8259, 4).
 public struct JSONObject {
-    /// Bytes; a larger document is none.
+    /// Bytes; a larger document is invalid.
     public static let maximumSize = 65_536
 
     private let bytes: UnsafeRawBufferPointer
@@ -16,7 +16,7 @@ public struct JSONObject {
         case repeated
     }
 
-    /// Borrows the bytes; nil if they are no well-formed object, or too large, or nested too deeply.
+    /// Borrows the bytes; nil if they are not a well-formed object, or too large, or nested too deeply.
     public init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count <= Self.maximumSize else { return nil }
         self.bytes = bytes
@@ -28,7 +28,7 @@ public struct JSONObject {
         guard isWhole else { return nil }
     }
 
-    /// The value of the member of that name; nil if there is none.
+    /// The value of the member with that name; nil if there is none.
     public func member(_ name: StaticString) -> Value? {
         var found: Value?
         forEachMember { key, value in
@@ -47,7 +47,7 @@ public struct JSONObject {
         return found
     }
 
-    /// The same; nil, too, if several members have the name.
+    /// The same, but also nil if several members have the name.
     public func onlyMember(_ name: StaticString) -> Value? {
         var count = 0
         forEachMember { key, _ in
@@ -65,7 +65,7 @@ public struct JSONObject {
         return isNegative ? -value : value
     }
 
-    /// Calls `body` with each member, and `atEnd` if all of it was well-formed.
+    /// Calls `body` with each member, and `atEnd` if the whole document was well-formed.
     private func forEachMember(_ body: (JSONString, JSONScanner.Value) -> Void, atEnd: () -> Void) {
         var scanner = JSONScanner(bytes)
         scanner.skipWhiteSpace()
@@ -87,7 +87,7 @@ public struct JSONObject {
     }
 }
 
-/// A string of a JSON document that is known to be well-formed, as it stands there: between its quotes.
+/// A string in a well-formed JSON document, in its encoded form: the bytes between the quotes.
 public struct JSONString {
     private let raw: UnsafeRawBufferPointer
 
@@ -95,7 +95,7 @@ public struct JSONString {
         self.raw = raw
     }
 
-    /// Gives each byte of the string, in UTF-8, to `body`.
+    /// Calls `body` with each byte of the decoded string, in UTF-8.
     public func forEachByte(_ body: (UInt8) -> Void) {
         var index = 0
         while index < raw.count {
@@ -142,7 +142,7 @@ public struct JSONString {
         return isEqual && position == text.utf8CodeUnitCount
     }
 
-    /// Compares with a string that ends in NUL.
+    /// Compares the decoded string with a C string.
     public func equals(_ text: UnsafePointer<CChar>) -> Bool {
         var position = 0
         var isEqual = true

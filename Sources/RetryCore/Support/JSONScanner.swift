@@ -1,8 +1,9 @@
-/// Reads over JSON (RFC 8259) from left to right, strictly: what it passes is well-formed, its strings are UTF-8.
+/// Scans JSON (RFC 8259) from left to right, strictly: everything that it passes is well-formed, and strings are valid
+/// UTF-8.
 ///
-/// It does not call itself: nesting is counted, and how deep it may go is fixed, so that no document can use up memory.
+/// It is not recursive: the depth of nesting is counted and limited, so that no document can exhaust the stack.
 struct JSONScanner {
-    /// Arrays and objects inside one another.
+    /// The maximum depth of arrays and objects.
     static let maximumDepth = 64
 
     private let bytes: UnsafeRawBufferPointer
@@ -14,7 +15,7 @@ struct JSONScanner {
 
     var isAtEnd: Bool { position == bytes.count }
 
-    /// The byte at hand; 0 at the end, which is no part of JSON.
+    /// The current byte; 0 at the end, which never occurs in JSON.
     private var peek: UInt8 { position < bytes.count ? bytes[position] : 0 }
 
     mutating func take(_ byte: UInt8) -> Bool {
@@ -34,15 +35,15 @@ struct JSONScanner {
 
     // MARK: - Values
 
-    /// What kind of value was passed, and where it stands.
+    /// The kind and the position of a value.
     enum Value {
-        /// Without its quotes.
+        /// Without the quotes.
         case string(Range<Int>)
         case number(Range<Int>)
         case other
     }
 
-    /// Passes a value, with all that is in it; nil if there is none.
+    /// Passes a value with all its contents; nil if it is not well-formed.
     mutating func takeValue() -> Value? {
         let start = position
         switch peek {
@@ -53,7 +54,7 @@ struct JSONScanner {
         }
     }
 
-    /// Which of the arrays and objects that are open are objects, the innermost in the lowest bit.
+    /// Which of the open arrays and objects are objects, the innermost in the lowest bit.
     private struct Nesting {
         private var objects: UInt64 = 0
         private(set) var depth = 0
@@ -91,13 +92,13 @@ struct JSONScanner {
             } else if !takeScalar() {
                 return false
             }
-            // A value has ended, or an empty array or object is about to.
+            // A value has ended, or an empty array or object is about to end.
             guard let goesOn = takeEnds(&nesting) else { return false }
             if !goesOn { return true }
         }
     }
 
-    /// Passes what ends values, up to a comma: true if another value follows, false if the outermost one has ended.
+    /// Passes the end of values, up to a comma: true if another value follows, false if the outermost one has ended.
     private mutating func takeEnds(_ nesting: inout Nesting) -> Bool? {
         while nesting.depth > 0 {
             skipWhiteSpace()
@@ -131,7 +132,7 @@ struct JSONScanner {
         return true
     }
 
-    /// A member's name and the colon behind it; where the name stands, without its quotes.
+    /// Passes a member's name and the colon; returns the position of the name, without its quotes.
     mutating func takeName() -> Range<Int>? {
         guard let name = takeString() else { return nil }
         skipWhiteSpace()
@@ -192,7 +193,7 @@ struct JSONScanner {
         case UInt8(ascii: "u"):
             position += 1
             guard let unit = takeUnit() else { return false }
-            // One half of a pair stands for nothing.
+            // Half of a surrogate pair is invalid.
             guard unit & 0xFC00 == 0xD800 else { return unit & 0xFC00 != 0xDC00 }
             guard take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")), let other = takeUnit() else { return false }
             return other & 0xFC00 == 0xDC00
@@ -210,7 +211,7 @@ struct JSONScanner {
         return unit
     }
 
-    /// A character of two to four bytes: none that is longer than need be, no half of a pair, none above U+10FFFF.
+    /// A character of two to four bytes. Overlong forms, surrogates and values above U+10FFFF are invalid.
     private mutating func takeMultiByte() -> Bool {
         let first = bytes[position]
         position += 1

@@ -19,7 +19,7 @@ public struct SplitMix64 {
         Self.unit(next())
     }
 
-    /// The number in [0, 1] that the upper 53 bits say: all zeros are 0, all ones are 1.
+    /// The number in [0, 1] from the upper 53 bits: all zeros are 0, all ones are 1.
     static func unit(_ bits: UInt64) -> Double {
         Double(bits >> 11) * (1.0 / 9_007_199_254_740_991.0)
     }

@@ -1,7 +1,7 @@
-/// What a token endpoint has answered (T12).
+/// The answer of a token endpoint (T12).
 public enum TokenEndpointAnswer {
-    /// A token as it stands in the document, and its life in seconds, nil if it does not say one; whether they can be used
-    /// is for T6 to say.
+    /// A token as it is in the document, and its lifetime in seconds (nil if missing). T6 decides whether they are
+    /// valid.
     case token(JSONString?, life: Double?, refreshToken: JSONString?)
     case failure(ProviderFailure, isRetryable: Bool)
 
@@ -9,14 +9,14 @@ public enum TokenEndpointAnswer {
         let object = JSONObject(body)
         guard (200...299).contains(status) else {
             let isRetryable = status == 408 || status == 429 || status >= 500
-            // Of a failure that may be mended, none of the server's own words are shown (T6).
+            // For a retryable failure, none of the server's text is shown (T6).
             let failure: ProviderFailure =
                 isRetryable ? .unavailable(Self.text(status, nil)) : .failed(Self.text(status, object))
             self = .failure(failure, isRetryable: isRetryable)
             return
         }
         guard let object else {
-            self = .failure(.failed(Self.text("the answer is no JSON object")), isRetryable: false)
+            self = .failure(.failed(Self.text("the answer is not a JSON object")), isRetryable: false)
             return
         }
         guard object.member("error") == nil else {
@@ -38,7 +38,7 @@ public enum TokenEndpointAnswer {
         if case .string(let string) = value { string } else { nil }
     }
 
-    /// A number, or a string that is one; NaN if it is neither.
+    /// The value of a number, or of a string with a number; else NaN.
     private static func seconds(_ value: JSONObject.Value) -> Double {
         switch value {
         case .number(let number): return number
@@ -58,7 +58,8 @@ public enum TokenEndpointAnswer {
         }
     }
 
-    /// `status 400: invalid_grant`: the error code, if it is one, and nothing else that the server says: no secret.
+    /// `status 400: invalid_grant`: the error code, if it is valid, and nothing else from the server, to keep secrets
+    /// out.
     private static func text(_ status: Int32, _ object: JSONObject?) -> ProviderText {
         var text: [CChar] = []
         append("status ", &text)
@@ -80,7 +81,7 @@ public enum TokenEndpointAnswer {
         for index in 0..<part.utf8CodeUnitCount { text.append(CChar(bitPattern: part.utf8Start[index])) }
     }
 
-    /// A short word, as OAuth's error codes are.
+    /// A short word, like OAuth's error codes.
     private static func isCode(_ code: JSONString) -> Bool {
         var isCode = true
         var count = 0

@@ -1,30 +1,30 @@
 /// Why there is no token.
 public enum TokenFailure: Error, Equatable {
-    /// The provider's token is empty, too long, or has a byte that no header may have (T6).
+    /// The provider's token is empty, too long, or contains a byte that is not allowed in a header (T6).
     case invalidToken
-    /// Its life is no number, or too short (T6).
+    /// Its lifetime is not a number, or too short (T6).
     case invalidExpiration
-    /// A token endpoint does not say it, and there is no default (T12).
+    /// The token endpoint's answer has no lifetime, and there is no default (T12).
     case missingExpiration
-    /// The provider has failed for good, or often enough.
+    /// The provider has failed permanently, or too often.
     case provider(ProviderFailure, attempts: Int32)
     /// The source has been freed (T10).
     case closed
-    /// No thread can be had to call the provider.
+    /// No thread is available to call the provider.
     case exhausted
-    /// So many calls of the provider have not returned that it is not called again.
+    /// The maximum number of provider calls have not returned yet, so it is not called again.
     case hanging
 }
 
 /// How a call of the provider ended without a token.
 public enum ProviderFailure: Equatable, Sendable {
     case failed(ProviderText)
-    /// A ready-made provider could not reach its server, or was told to come back: what the last call came to. These are
-    /// our own words, with no secret in them, so that they are shown although the failure is retryable (T6).
+    /// A built-in provider could not reach its server, or the server asked to come back later: the result of the last
+    /// call. These texts are ours, and contain no secret, so they are shown although the failure is retryable (T6).
     case unavailable(ProviderText)
-    /// By the provider, which is no caller's cancel (T4).
+    /// Canceled by the provider, not by a caller (T4).
     case cancelled
-    /// It returned, or let go of its request, without an answer.
+    /// It returned, or released its request, without an answer.
     case unanswered
     /// `providerTimeout` has passed.
     case timedOut
@@ -32,13 +32,13 @@ public enum ProviderFailure: Equatable, Sendable {
     case fetchTimedOut
 }
 
-/// What a provider has to say of its failure: a short text that ends in NUL, without control characters.
+/// The provider's text about its failure: short, ends in NUL, without control characters.
 public struct ProviderText: Equatable, Sendable {
     public static let maximumLength = 160
 
     private var bytes: [CChar]
 
-    /// NULL and an empty text are none.
+    /// NULL and an empty text mean that there is none.
     public init(_ text: UnsafePointer<CChar>?) {
         bytes = []
         guard let text else { return }
@@ -59,7 +59,7 @@ public struct ProviderText: Equatable, Sendable {
         bytes.withUnsafeBufferPointer { body($0.baseAddress) }
     }
 
-    /// A text that was cut may end in the middle of a character of UTF-8.
+    /// A truncated text may end in the middle of a UTF-8 character.
     private mutating func dropIncompleteCharacter() {
         guard bytes.count == Self.maximumLength else { return }
         func fromEnd(_ index: Int) -> UInt8 { UInt8(bitPattern: bytes[bytes.count - 1 - index]) }

@@ -1,4 +1,4 @@
-/// A token source as events in and actions out. It calls nobody and waits for nothing itself.
+/// A token source as events and actions. It calls nothing and waits for nothing.
 ///
 /// ```
 ///            asked             failed, and may be asked again
@@ -7,14 +7,14 @@
 ///     └──── ended ◄────┘  └──────────────── timePassed ◄───────────┘
 /// ```
 ///
-/// At most one call of the provider is under way (T3). Each has a number, and an answer to any other is refused (T4). A call
-/// that began before a `clear` is outdated (T8): who came before it still gets its result, but nobody else does, and nothing
-/// of it is kept; who comes after it waits for the next call.
+/// At most one provider call is in progress (T3). Each has a number, and an answer with another number is ignored (T4).
+/// A call that began before a `clear` is outdated (T8): earlier waiters still get its result, but later ones wait for
+/// the next call, and the result is not stored.
 public struct TokenMachine<Token, Waiter> {
     public enum Action {
-        /// Call the provider; the answer is to come with this number.
+        /// Call the provider; its answer must be reported with this number.
         case call(UInt64)
-        /// The result has been stored; tell it to these, in this order.
+        /// The result was stored; deliver it to these waiters, in this order.
         case wake([Waiter], Ending)
     }
 
@@ -23,13 +23,13 @@ public struct TokenMachine<Token, Waiter> {
         case failure(TokenFailure)
     }
 
-    /// A token that a provider has given.
+    /// A token from a provider.
     public struct Held {
         public let token: Token
-        /// Tells tokens apart without showing them (T1); from 1, in the order in which they came.
+        /// Distinguishes tokens without showing them (T1); counted from 1 in order of arrival.
         public let generation: UInt64
         public fileprivate(set) var life: TokenLife
-        /// From this moment on it is renewed ahead (T11).
+        /// From this time on it is renewed ahead (T11).
         fileprivate let renewAt: Instant
     }
 
@@ -50,21 +50,21 @@ public struct TokenMachine<Token, Waiter> {
     private var lastCall: UInt64 = 0
     private var lastTicket: UInt64 = 0
     private var isClosed = false
-    /// Calls of the provider that failed since the last token came.
+    /// Failed provider calls since the last token arrived.
     private var failures: Int32 = 0
-    /// After a failure, no fetch begins for callers who have a token all the same before this moment of CLOCK_BOOTTIME (T11).
+    /// After a failure, no fetch begins before this time (CLOCK_BOOTTIME) for callers that still have a token (T11).
     private var quietUntil = Instant(nanoseconds: .min)
 
-    /// All that is done to get one token.
+    /// All provider calls that are needed to get one token.
     struct Fetch {
         var state: State
-        /// Calls of the provider, the one under way included.
+        /// Provider calls, including the current one.
         var attempts: Int32
-        /// When all of it has taken too long.
+        /// The fetch fails at this time.
         let limit: Instant
-        /// Who shares whatever comes of the call.
+        /// Waiters that get the result of the call.
         var line = WaitingLine<Waiter>()
-        /// Who came after a clear, while a call from before it was still under way.
+        /// Waiters that came after a clear, while an earlier call was still in progress.
         var laterLine = WaitingLine<Waiter>()
 
         enum State {
@@ -94,26 +94,26 @@ public struct TokenMachine<Token, Waiter> {
         held = Held(token: token, generation: 1, life: .endless(from: moment), renewAt: .distantFuture)
     }
 
-    // MARK: - What it knows
+    // MARK: - State
 
-    /// The token that is kept, usable or not.
+    /// The stored token, usable or not.
     public var current: Held? { held }
 
-    /// Until when, on CLOCK_BOOTTIME, the token that is kept may be given out without more ado, the wall clock apart.
+    /// Until when (CLOCK_BOOTTIME) the stored token may be returned without further checks, except of the wall clock.
     public var readableUntil: Instant {
         guard let held else { return Instant(nanoseconds: .min) }
         let end = usableUntil(held)
-        // While a fetch runs, nobody else has to start one.
+        // While a fetch runs, no caller needs to start another one.
         guard fetch == nil else { return end }
         return Instant(nanoseconds: min(renewalDue(held).nanoseconds, end.nanoseconds))
     }
 
-    /// A call of the provider is under way.
+    /// A provider call is in progress.
     public var isCalling: Bool {
         if case .calling = fetch?.state { true } else { false }
     }
 
-    /// When `timePassed` is to be called, on CLOCK_MONOTONIC.
+    /// When to call `timePassed`, on CLOCK_MONOTONIC.
     public var nextTimer: Instant? {
         guard let fetch else { return nil }
         var due = fetch.limit.nanoseconds
@@ -126,7 +126,7 @@ public struct TokenMachine<Token, Waiter> {
 
     // MARK: - Events
 
-    /// Somebody wants a token now, and does not wait for one. A fetch ahead may begin (T11).
+    /// A caller wants a token now, without waiting. A fetch ahead may begin (T11).
     public mutating func read(at moment: TokenMoment) -> (Held?, [Action]) {
         guard !isClosed, var candidate = held else { return (nil, []) }
         candidate.life.look(at: moment)
@@ -138,12 +138,12 @@ public struct TokenMachine<Token, Waiter> {
         return (candidate, beginFetch(at: moment))
     }
 
-    /// Somebody wants a token, and waits for it if need be.
+    /// A caller wants a token, and waits for it if necessary.
     public mutating func asked(by waiter: Waiter, at moment: TokenMoment) -> (Answer, [Action]) {
         guard !isClosed else { return (.closed, []) }
         let (token, actions) = read(at: moment)
         if let token { return (.token(token), actions) }
-        held = nil  // Nobody will use it again: it need not stay in memory (T1).
+        held = nil  // It will not be used again, so it must not stay in memory (T1).
         let begun = fetch == nil ? beginFetch(at: moment) : []
         lastTicket += 1
         let ticket = lastTicket
@@ -155,13 +155,13 @@ public struct TokenMachine<Token, Waiter> {
         return (.waiting(ticket: ticket), begun)
     }
 
-    /// A waiter leaves (T9). False if it is too late: it has been woken, or will be.
+    /// A waiter leaves (T9). False if it is too late: it was woken, or will be.
     public mutating func left(ticket: UInt64) -> Bool {
         fetch?.line.remove(ticket: ticket) == true || fetch?.laterLine.remove(ticket: ticket) == true
     }
 
-    /// The provider has answered a call with a token (nil: one that cannot be used, T6) and its life in seconds. Nil: this
-    /// is not the call that is under way, and the answer is refused.
+    /// The provider has answered a call with a token (nil: an invalid one, T6) and its lifetime in seconds. Nil: this
+    /// is not the current call, and the answer is ignored.
     public mutating func answered(_ call: UInt64, _ token: Token?, life: Double, at moment: TokenMoment) -> [Action]? {
         guard isUnderWay(call) else { return nil }
         guard let token else { return end(.failure(.invalidToken), at: moment) }
@@ -171,12 +171,12 @@ public struct TokenMachine<Token, Waiter> {
         return end(.token(new), at: moment)
     }
 
-    /// A token that was known before the first fetch (T12), and how many seconds remain of its life: more than 0.
+    /// A token that was known before the first fetch (T12), and its remaining lifetime in seconds: more than 0.
     public mutating func adopt(_ token: Token, life: Double, at moment: TokenMoment) {
         held = makeHeld(token, life: life, at: moment)
     }
 
-    /// The provider has failed a call. `leastDelay`: seconds before which it is not to be called again (T7). Nil as for
+    /// A provider call has failed. `leastDelay`: the minimum delay in seconds before the next call (T7). Nil as for
     /// `answered`.
     public mutating func failed(
         _ call: UInt64, _ failure: ProviderFailure, isRetryable: Bool, leastDelay: Double = 0, at moment: TokenMoment
@@ -185,19 +185,19 @@ public struct TokenMachine<Token, Waiter> {
         return callFailed(failure, isRetryable: isRetryable, leastDelay: leastDelay, at: moment)
     }
 
-    /// The provider could not be called at all, or its answer ends the fetch.
+    /// The provider could not be called, or its answer ends the fetch.
     public mutating func couldNotCall(_ call: UInt64, _ failure: TokenFailure, at moment: TokenMoment) -> [Action] {
         guard isUnderWay(call) else { return [] }
         return end(.failure(failure), at: moment)
     }
 
-    /// Nobody can wait for `nextTimer`: a provider may still answer, but it would not be asked again.
+    /// No thread can wait for `nextTimer`: the provider may still answer, but would not be called again.
     public mutating func couldNotWait(at moment: TokenMoment) -> [Action] {
         guard case .waiting = fetch?.state else { return [] }
         return end(.failure(.exhausted), at: moment)
     }
 
-    /// The moment of `nextTimer` may have come.
+    /// The time of `nextTimer` may have come.
     public mutating func timePassed(at moment: TokenMoment) -> [Action] {
         guard let fetch else { return [] }
         let now = moment.monotonic.nanoseconds
@@ -213,12 +213,12 @@ public struct TokenMachine<Token, Waiter> {
         }
     }
 
-    /// A token was rejected: it is dropped, if it is still the one that is kept (T8).
+    /// A token was rejected: it is dropped if it is still the stored one (T8).
     public mutating func invalidated(generation: UInt64) {
         if held?.generation == generation, !isFixed { held = nil }
     }
 
-    /// Whatever there is, is forgotten, and so is what a call that is under way will bring (T8).
+    /// Drops the stored token, and the result of the call in progress (T8).
     public mutating func cleared() {
         guard !isFixed else { return }
         held = nil
@@ -227,7 +227,7 @@ public struct TokenMachine<Token, Waiter> {
         }
     }
 
-    /// The source is freed (T10): its waiters are woken, and nothing happens any more.
+    /// The source is freed (T10): its waiters are woken, and all later events are ignored.
     public mutating func freed() -> [Action] {
         isClosed = true
         held = nil
@@ -243,12 +243,12 @@ public struct TokenMachine<Token, Waiter> {
         moment.boottime.nanoseconds < usableUntil(held).nanoseconds
     }
 
-    /// A token is used up to the leeway (T2), and to its very end if a stale one is better than none (T11).
+    /// A token is usable up to the leeway (T2), or until it expires if stale tokens are served (T11).
     private func usableUntil(_ held: Held) -> Instant {
         held.life.end(leaving: settings.servesStale ? 0 : settings.refreshLeeway)
     }
 
-    /// When the next one who gets this token also starts a fetch.
+    /// From this time on, the next caller that gets this token also starts a fetch.
     private func renewalDue(_ held: Held) -> Instant {
         var due = held.renewAt.nanoseconds
         if settings.servesStale { due = min(due, held.life.end(leaving: settings.refreshLeeway).nanoseconds) }
@@ -292,27 +292,27 @@ public struct TokenMachine<Token, Waiter> {
         return .call(lastCall)
     }
 
-    /// A failed call is followed by a wait (T5), or is the end of the fetch.
+    /// A failed call is followed by a wait (T5), or ends the fetch.
     private mutating func callFailed(
         _ failure: ProviderFailure, isRetryable: Bool, leastDelay: Double = 0, at moment: TokenMoment
     ) -> [Action] {
         guard var fetch else { return [] }
         guard isRetryable, fetch.attempts < settings.retryPolicy.maximumAttempts else {
-            // What a failure says that might have been mended is for the log of the provider (T6).
+            // The text of a retryable failure is only for the provider's log (T6).
             let shown: ProviderFailure
             if isRetryable, case .failed = failure { shown = .failed(.none) } else { shown = failure }
             return end(.failure(.provider(shown, attempts: fetch.attempts)), leastDelay: leastDelay, at: moment)
         }
         let delay = settings.retryPolicy.delay(afterFailure: fetch.attempts, unitRandom: random.nextUnit())
         fetch.state = .waiting(until: moment.monotonic.advanced(bySeconds: max(delay, leastDelay)))
-        // The next call is not outdated: all share it.
+        // The next call is not outdated: all waiters share it.
         fetch.line.append(contentsOf: &fetch.laterLine)
         self.fetch = fetch
         return []
     }
 
-    /// Ends the fetch. Those who came after a clear get a new one. `leastDelay`: seconds before which no renewal begins
-    /// while callers still have a token (T7, T11).
+    /// Ends the fetch. Waiters that came after a clear get a new one. `leastDelay`: the minimum delay in seconds before
+    /// a renewal begins while callers still have a token (T7, T11).
     private mutating func end(_ ending: Ending, leastDelay: Double = 0, at moment: TokenMoment) -> [Action] {
         guard var ended = fetch else { return [] }
         fetch = nil

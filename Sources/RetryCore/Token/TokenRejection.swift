@@ -1,6 +1,6 @@
-/// A 401 whose body says that the access token has expired (R1).
+/// A 401 whose body tells that the access token has expired (R1).
 public enum TokenRejection {
-    /// Longer bodies are not looked at.
+    /// Longer bodies are not checked.
     public static let maximumBodySize = 65_536
 
     /// Whether a body is a JSON object whose `code` is one of those.

@@ -1,6 +1,6 @@
-/// How often and how fast a token provider is asked again after failures that are marked retryable (T5).
+/// How often and after what delays a token provider is called again after retryable failures (T5).
 public struct TokenRetryPolicy {
-    /// The first call counts.
+    /// Includes the first call.
     public var maximumAttempts: Int32 = 9
     /// Seconds.
     public var initialDelay = 1.0
@@ -11,7 +11,7 @@ public struct TokenRetryPolicy {
 
     public init() {}
 
-    /// Refuses what T5 refuses, and names the field.
+    /// Throws for the values that T5 rejects, and names the field.
     public func validate() throws(InvalidOption) {
         try InvalidOption.check("maximum_attempts", maximumAttempts, in: 1...Int32.max, "must be 1 or more")
         try InvalidOption.checkDelay("initial_delay", initialDelay)
@@ -20,9 +20,9 @@ public struct TokenRetryPolicy {
         try InvalidOption.checkRatio("jitter_ratio", jitterRatio)
     }
 
-    /// The wait after the k-th failed call, in seconds: `min(maximumDelay, initialDelay * multiplier^(k-1))`, jittered by
-    /// `jitterRatio`, then capped at `maximumDelay` again, and at `Delay.maximum`. `failedAttempt` is 1 or more, and
-    /// `unitRandom` in [0, 1] says where in the range of the jitter.
+    /// The wait after the k-th failed call, in seconds: `min(maximumDelay, initialDelay * multiplier^(k-1))`, jittered
+    /// by `jitterRatio`, then capped at `maximumDelay` again, and at `Delay.maximum`. `failedAttempt` is 1 or more, and
+    /// `unitRandom` in [0, 1] selects a value in the range of the jitter.
     ///
     /// With the defaults:
     ///
@@ -34,7 +34,7 @@ public struct TokenRetryPolicy {
     /// | 4 … 8   | 6.4       | 8            | 8        |
     public func delay(afterFailure failedAttempt: Int32, unitRandom: Double) -> Double {
         guard initialDelay > 0 else { return 0 }
-        // In two factors: the power may overflow where its product with a tiny delay does not.
+        // Two factors, because the power may overflow while its product with a tiny delay does not.
         let exponent = max(failedAttempt, 1) - 1
         let power = initialDelay * multiplierPower(exponent / 2)
         let base = min(maximumDelay, power * multiplierPower(exponent - exponent / 2))

@@ -1,23 +1,23 @@
-/// How a token source works. Times that do not exist are `Int64.max` nanoseconds.
+/// The settings of a token source. `Int64.max` nanoseconds means no timeout.
 public struct TokenSettings {
     public var retryPolicy = TokenRetryPolicy()
-    /// Seconds: a token is used while more than this is left of its life (T2).
+    /// Seconds: a token is used while more than this is left of its lifetime (T2).
     public var refreshLeeway = 60.0
-    /// Nanoseconds that one call of the provider may take (T4); without a limit, as in the source.
+    /// Maximum duration of one provider call in nanoseconds (T4); unlimited by default, as in the source.
     public var providerTimeout = Int64.max
-    /// Nanoseconds that all calls for one token may take, waits included.
+    /// Maximum duration of all provider calls for one token in nanoseconds, including waits.
     public var fetchTimeout = Int64.max
     /// Seconds before the leeway in which a token is renewed while callers still get the old one (T11); 0: off.
     public var refreshAheadWindow = 0.0
-    /// A token that is within the leeway, but still valid, is served while a refresh runs, and after it failed (T11).
+    /// A token that is within the leeway but still valid is served while a refresh runs, and after it failed (T11).
     public var servesStale = false
 
     public init() {}
 
-    /// A new token has to live longer than that, in seconds (T6).
+    /// The lifetime of a new token must be longer than this, in seconds (T6).
     var leastLife: Double { max(60, refreshLeeway) }
 
-    /// Refuses what is no setting, and names the field.
+    /// Throws if a setting is invalid, and names the field.
     public func validate() throws(InvalidOption) {
         try retryPolicy.validate()
         try InvalidOption.checkDelay("refresh_leeway", refreshLeeway)
@@ -25,11 +25,11 @@ public struct TokenSettings {
     }
 }
 
-/// A moment, on all timelines.
+/// A moment on all timelines.
 public struct TokenMoment {
-    /// For the waits between provider calls, and for how long they may take (M6).
+    /// For the waits between provider calls, and for timeouts (M6).
     public var monotonic: Instant
-    /// For the lives of tokens (T2).
+    /// For token lifetimes (T2).
     public var boottime: Instant
     /// Seconds since 1970.
     public var wall: Double

@@ -1,11 +1,11 @@
-/// What may be a token (T6).
+/// Which strings are valid tokens (T6).
 public enum TokenText {
     public static let maximumLength = 16_384
-    /// With the white space around it. What claims to be longer is not looked at.
+    /// Including the white space around it. Longer texts are not checked.
     private static let longestLookedAt = 65_536
 
-    /// The token without the white space around it; nil if what is left is empty, too long, or has a byte that no header may
-    /// have. Borrows the bytes.
+    /// The token without the white space around it; nil if the rest is empty, too long, or contains a byte that is not
+    /// allowed in a header. Borrows the bytes.
     public static func trimmed(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         guard bytes.count <= longestLookedAt else { return nil }
         var first = 0

@@ -1,15 +1,15 @@
-/// Those who wait for a token, in the order in which they came. Each has a ticket by which it can leave.
+/// The waiters for a token, in order of arrival. Each has a ticket with which it can leave.
 struct WaitingLine<Waiter> {
     private var places: [(ticket: UInt64, waiter: Waiter?)] = []
     private(set) var count = 0
 
-    /// Tickets grow from one waiter to the next, over all lines.
+    /// Tickets increase from one waiter to the next, across all lines.
     mutating func append(_ waiter: Waiter, ticket: UInt64) {
         places.append((ticket, waiter))
         count += 1
     }
 
-    /// False if nobody with that ticket stands here.
+    /// False if there is no waiter with that ticket.
     mutating func remove(ticket: UInt64) -> Bool {
         var low = 0
         var high = places.count
@@ -20,7 +20,8 @@ struct WaitingLine<Waiter> {
         guard low < places.count, places[low].ticket == ticket, places[low].waiter != nil else { return false }
         places[low].waiter = nil
         count -= 1
-        // The places of those who left are kept until they are the most: moving up each time would cost too much.
+        // The slots of waiters that left are kept until they are the majority: moving the others each time would be too
+        // slow.
         if places.count > 32, count < places.count / 2 { places.removeAll { $0.waiter == nil } }
         return true
     }
@@ -30,7 +31,7 @@ struct WaitingLine<Waiter> {
         return places.compactMap { $0.waiter }
     }
 
-    /// Takes over all who stand in another line; they came later.
+    /// Appends all waiters of another line, who came later.
     mutating func append(contentsOf line: inout WaitingLine) {
         places.append(contentsOf: line.places)
         count += line.count
