@@ -151,7 +151,7 @@ def test_c2_the_jitter_of_a_retry_after_is_shown_as_a_range() -> None:
     assert decision(answer) == ("retry", "server_error", "retry_after")
     assert (delay_range(answer), answer["retry_after"]) == ((7, 8.75, 10.5), 7)
     text = text_of("explain", "--status", "503", *RETRY_AFTER, "--retry-after-jitter", "0.5")
-    assert "7 s to 10.5 s: Retry-After asks for 7 s, and retry_after_jitter adds to it" in " ".join(text.split())
+    assert "7 s to 10.5 s: Retry-After asks for 7 s, plus retry_after_jitter" in " ".join(text.split())
     capped = json_of(
         "explain", "--status", "503", *RETRY_AFTER, "--retry-after-jitter", "0.5", "--retry-after-cap", "8"
     )
@@ -242,7 +242,7 @@ def test_people_see_the_questions_with_their_answers_then_action_delay_and_why()
         "  4. Status >= 500 (server error)?         yes -> retry",
         "",
         "Action  retry - wait for the delay, then send the request again",
-        "Delay   backoff - 2 s to 6 s, in the middle 4 s: 2^2 * 1 s * a random factor,",
+        "Delay   backoff - 2 s to 6 s, 4 s without jitter: 2^2 * 1 s * a random factor,",
         "        0.5 to 1.5",
         "Why     server_error - server error (status 500 or above)",
     ]
@@ -254,9 +254,9 @@ def test_people_see_the_questions_with_their_answers_then_action_delay_and_why()
         (["--status=401"], "6. Status 401 and auth available?            no (no auth) -> no retry"),
         (["--status=401", "--auth"], "yes -> refresh the token, then retry"),
         (["--status=200"], "Status 200 to 399 (success or redirect)?  yes -> succeed"),
-        (["--status=202", "-HRetry-After:"], "yes (not usable) -> retry"),
-        (["--status=202"], "no (it has none)"),
-        (["--status=429", "-HRetry-After: x"], "The value of Retry-After is not usable"),
+        (["--status=202", "-HRetry-After:"], "yes (invalid value) -> retry"),
+        (["--status=202"], "no (no Retry-After)"),
+        (["--status=429", "-HRetry-After: x"], "The Retry-After value is invalid"),
         (
             ["--status=429", "-HRetry-After: 60", "--retry-after-cap=5"],
             "5 s, which is retry_after_cap: Retry-After asks",

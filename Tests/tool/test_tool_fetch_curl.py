@@ -91,7 +91,7 @@ def test_without_a_terminal_a_missing_password_is_refused() -> None:
         check=False,
     )
     assert (run.returncode, run.stdout) == (2, "")
-    assert "--user: there is no password, and no terminal to ask for one" in run.stderr
+    assert "--user: no password given, and no terminal to ask for one" in run.stderr
 
 
 def test_a_password_is_not_seen_in_the_list_of_processes(server: FaultServer) -> None:
@@ -207,8 +207,8 @@ def test_insecure_accepts_any_certificate_and_warns(server: FaultServer, option:
     run = fetch(option, NO_RETRIES, url)
     assert (run.exit_code, run.output) == (0, "x")
     assert run.errors == (
-        "boxretry fetch: warning: --insecure: certificates are not checked, so anyone on the way can read and change "
-        "what is sent\n"
+        "boxretry fetch: warning: --insecure: certificates are not verified, so anyone on the network can read and "
+        "change all data\n"
     )
     assert fetch(option, "-s", NO_RETRIES, url).errors == ""
 
@@ -435,7 +435,7 @@ def test_an_upload_goes_to_each_url_but_stdin_to_one(server: FaultServer, tmp_pa
     assert fetch("-o/dev/null", "-T", str(tmp_path / "file"), url, url).exit_code == 0
     assert [request["body_start"] for request in server.seen(mine)] == ["body"] * 2
     run = fetch_with_stdin(b"body", "-T", "-", url, url)
-    assert run.exit_code == 2 and "standard input can be sent to one URL only" in run.errors
+    assert run.exit_code == 2 and "standard input can be sent to only one URL" in run.errors
 
 
 def test_all_urls_share_a_token(server: FaultServer) -> None:

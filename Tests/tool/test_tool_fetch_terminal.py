@@ -54,7 +54,7 @@ def test_a_reconnect_is_told(server: FaultServer) -> None:
     run = on_terminal(AT_ONCE, server.url("/seq/503,close,200", id=mine))
     assert rows_of(run.errors) == [
         "      1  T  503           server_error, retry in 0 s (backoff)",
-        "      2  the connection was dead: sent again, on a new one",
+        "      2  dead connection: sent again on a new one",
         "      2  T  200           success",
     ]
     assert [request["answer"] for request in server.seen(mine)] == ["503", "close", "200"]

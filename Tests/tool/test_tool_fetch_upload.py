@@ -230,12 +230,12 @@ def test_a_form_is_sent_again_whole(server: FaultServer, tmp_path: Path) -> None
         (["-F", "=a"], "--form: '=a' has no name"),
         (["-F", "a=@/no/such"], "--form: 'a=@/no/such' cannot be read: No such file or directory"),
         (["-F", "a=</"], "--form: 'a=</' cannot be read: Is a directory"),
-        (["-F", 'a=@"x'], "has a quote that is not closed"),
-        (["-F", "a=@/dev/null;kind=x"], "has something other than ';type=' and ';filename=' behind its file"),
+        (["-F", 'a=@"x'], "has an unclosed quote"),
+        (["-F", "a=@/dev/null;kind=x"], "has something other than ';type=' and ';filename=' after the file name"),
         (["-T", "/no/such"], "--upload-file: '/no/such' cannot be read: No such file or directory"),
         (["-T", "/"], "--upload-file: '/' cannot be read: Is a directory"),
-        (["-T", "-", "-d", "x"], "only one of --data, --form and --upload-file can be the body"),
-        (["-F", "a=b", "-d", ""], "only one of --data, --form and --upload-file can be the body"),
+        (["-T", "-", "-d", "x"], "only one of --data, --form and --upload-file can be used"),
+        (["-F", "a=b", "-d", ""], "only one of --data, --form and --upload-file can be used"),
     ],
 )
 def test_a_body_that_cannot_be_is_refused_in_one_line(server: FaultServer, arguments: list[str], message: str) -> None:

@@ -281,8 +281,8 @@ def test_the_table_has_a_row_for_each_policy_and_fits_a_terminal() -> None:
     """C4. For people: what was simulated, and a row for each policy."""
     text = text_of("simulate", *SMALL, "--policy", "none", "--policy", "mine:max-attempts=2")
     lines = text.splitlines()
-    assert lines[0] == "60 clients, 1 requests a second in all; the server can serve 1.5."
-    assert lines[1] == "Outage from 5 s on, for 10 s: 503."
+    assert lines[0] == "60 clients, 1 requests per second in total; the server can handle 1.5."
+    assert lines[1] == "Outage at 5 s, for 10 s: 503."
     assert [line.split()[0] for line in lines[5:]] == ["none", "mine"]
     assert max(map(len, [*lines, *text_of("simulate", "--help").splitlines()])) <= 80
 
@@ -352,29 +352,29 @@ def test_a_long_run_shows_how_far_it_is_on_a_terminal_alone() -> None:
         (["--clients", "0"], "--clients: must be from 1 to 100000000"),
         (["--clients", "1e3"], "--clients: '1e3' is not a whole number"),
         (["--rate", "1/0"], "--rate: must be above 0, and at most 1e9 for all clients together"),
-        (["--rate", "nan"], "--rate: 'nan' is not a number, nor two with a '/' between them"),
-        (["--rate", "1/"], "--rate: '1/' is not a number, nor two with a '/' between them"),
+        (["--rate", "nan"], "--rate: 'nan' is not a number or a fraction 'N/M'"),
+        (["--rate", "1/"], "--rate: '1/' is not a number or a fraction 'N/M'"),
         (["--rate=-1"], "--rate: must be above 0"),
         (["--capacity", "0"], "--capacity: must be above 0"),
         (["--latency=-1"], "--latency: must be from 0 to 1e6 seconds"),
         (["--timeout", "0"], "--timeout: must be above 0"),
-        (["--overflow", "418"], "--overflow: '418' is none of: 503, 503-retry-after, 429, refused, silent"),
+        (["--overflow", "418"], "--overflow: '418' is not one of: 503, 503-retry-after, 429, refused, silent"),
         (["--outage", "30"], "--outage: '30' is not START,LENGTH or START,LENGTH,KIND"),
         (["--outage", "30,60,down"], "--outage: 'down' is not a kind of failure"),
         (["--outage", "30,60x"], "--outage: '30,60x' is not START,LENGTH"),
         (["--outage=-1,60"], "--outage: START must be from 0 to 1e6 seconds"),
         (["--outage", "1,1e9"], "--outage: LENGTH must be from 0 to 1e6 seconds"),
-        (["--retry-after", "soon"], "--retry-after: 'soon' is neither a number of seconds nor 'end'"),
-        (["--retry-after=-1"], "--retry-after: '-1' is neither a number of seconds nor 'end'"),
-        (["--duration", "10"], "--duration: must be at least 1 second more than the outage's end"),
+        (["--retry-after", "soon"], "--retry-after: 'soon' is not a number of seconds or 'end'"),
+        (["--retry-after=-1"], "--retry-after: '-1' is not a number of seconds or 'end'"),
+        (["--duration", "10"], "--duration: must be at least 1 second longer than the time until the outage's end"),
         (["--duration", "1e999"], "--duration: must be from 1 to 3e6 seconds"),
         (["--clients-per-budget", "0"], "--clients-per-budget: must be 1 or more"),
-        (["--policy", "mine"], "--policy: there is no ready-made 'mine'; write NAME:OPTION=VALUE,..."),
-        (["--policy", "a b:"], "--policy: 'a b' is not a name"),
-        (["--policy", "x<y:max-attempts=1"], "--policy: 'x<y' is not a name"),
+        (["--policy", "mine"], "--policy: unknown policy 'mine'; to define one, write NAME:OPTION=VALUE,..."),
+        (["--policy", "a b:"], "--policy: 'a b' is not a valid name"),
+        (["--policy", "x<y:max-attempts=1"], "--policy: 'x<y' is not a valid name"),
         (["--policy", "box:"], "--policy: '' has no '='"),
         (["--policy", "box:max-attempts"], "--policy: 'max-attempts' has no '='"),
-        (["--policy", "box:max-attempts=1.5"], "--policy: max-attempts: '1.5' is not a number that fits"),
+        (["--policy", "box:max-attempts=1.5"], "--policy: max-attempts: '1.5' is not a valid number"),
         (["--policy", "box:speed=1"], "--policy: unknown option 'speed'"),
         (["--policy", "box:max-attempts=-1"], "--policy box: options.max_attempts: must be from 0 to 1000000"),
         (["--policy", "box:budget-capacity=-1"], "--policy box: capacity: must be from 1 to 1000000"),
@@ -382,7 +382,7 @@ def test_a_long_run_shows_how_far_it_is_on_a_terminal_alone() -> None:
         (["--policy", "box:retry-after-jitter=2"], "--policy box: options.retry_after_jitter: must be from 0 to 1"),
         (["--policy", "box:share-retry-after=2"], "--policy box: share-retry-after: must be 0 or 1"),
         (["--policy", "box:deadline=0"], "--policy: deadline: must be from 0.001 to 1e9 seconds"),
-        (["--policy", "box", "--policy", "box:max-attempts=2"], "--policy: there are two called 'box'"),
+        (["--policy", "box", "--policy", "box:max-attempts=2"], "--policy: there is already a policy 'box'"),
         ([f"--policy=p{n}:max-attempts=1" for n in range(17)], "--policy: at most 16 policies can be compared"),
     ],
 )

@@ -93,5 +93,5 @@ class Tool:
         refusal = subprocess.run(
             [self._program, command, f"--{option}=?", "--no-such-option"], check=False, capture_output=True, text=True
         ).stderr
-        listed = re.search(r"is none of: (.*) \(try ", refusal)
+        listed = re.search(r"is not one of: (.*) \(try ", refusal)
         return listed[1].split(", ") if listed else []

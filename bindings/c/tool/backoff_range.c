@@ -1,4 +1,4 @@
-/* The range of a wait: what its jitter leaves open. */
+/* The range of a wait: the values that jitter can give. */
 #include "backoff_range.h"
 
 boxretry_error backoff_range_of(const boxretry_retry_options *options, int32_t attempt_number, backoff_range *range) {

@@ -1,23 +1,23 @@
-/* boxretry delays: the tables of the waits that a call can have. */
+/* boxretry delays: prints tables of the possible waits of a call. */
 #include "backoff_range.h"
 #include "options.h"
 #include "output.h"
 
 #include <stdio.h>
 
-/** The waits of one kind: after the attempts, or the network exceptions, 1 to `count`. */
+/** The waits of one kind: after attempts or network exceptions 1 to `count`. */
 typedef struct wait_table {
   const char *key;
   const char *title;
   const char *number_name;
-  const char *limit_name; /* why there are no more */
+  const char *limit_name; /* the option that limits the number */
   int32_t limit;
   int32_t count;
 } wait_table;
 
 typedef void row_printer(int32_t attempt, const backoff_range *range);
 
-/* There may be a million rows: each is printed as it is computed, and none is kept. */
+/* There may be a million rows, so each is printed as soon as it is computed, and none is stored. */
 static boxretry_error print_rows(const wait_table *table, const boxretry_retry_options *options, row_printer *print_row,
                                  backoff_range *total) {
   *total = (backoff_range){0, 0, 0};
@@ -31,7 +31,7 @@ static boxretry_error print_rows(const wait_table *table, const boxretry_retry_o
   return BOXRETRY_OK;
 }
 
-/* --- For programs --- */
+/* --- JSON --- */
 
 static void print_json_range(const backoff_range *range) {
   json_number("base", range->base);
@@ -59,7 +59,7 @@ static boxretry_error print_json_table(const wait_table *table, const boxretry_r
   return error;
 }
 
-/* --- For people --- */
+/* --- Text --- */
 
 static void print_cells(const char *name, const char *base, const char *least, const char *most) {
   printf("  %9s  %10s  %10s  %10s\n", name, base, least, most);
@@ -82,7 +82,7 @@ static void print_title(const char *title, int32_t count, const char *limit_name
   colour_begin(stdout, COLOUR_BOLD);
   fputs(title, stdout);
   colour_end(stdout);
-  printf(": %ld %s at most (%s %ld)\n", (long)count, count == 1 ? "retry" : "retries", limit_name, (long)limit);
+  printf(": at most %ld %s (%s %ld)\n", (long)count, count == 1 ? "retry" : "retries", limit_name, (long)limit);
 }
 
 static boxretry_error print_table(const wait_table *table, const boxretry_retry_options *options) {
@@ -103,8 +103,8 @@ static void print_formula(const boxretry_retry_options *options) {
          format_number(base, options->retry_base_interval),
          format_number(least, 1 - options->retry_randomization_factor),
          format_number(most, 1 + options->retry_randomization_factor));
-  if (options->backoff_cap > 0) printf(",\nbut at most %s", format_number(cap, options->backoff_cap));
-  puts(".\nIf the response has a Retry-After header, its value is the wait instead.");
+  if (options->backoff_cap > 0) printf(",\ncapped at %s", format_number(cap, options->backoff_cap));
+  puts(".\nIf the response has a Retry-After header, the wait is its value instead.");
 }
 
 /* --- The command --- */
@@ -120,7 +120,7 @@ static wait_table waits_after_response(const boxretry_retry_options *options) {
   };
 }
 
-/* All retries of one call together never exceed max_attempts (B5), those after exceptions included. */
+/* The retries of a call, including those after exceptions, never exceed max_attempts in total (B5). */
 static wait_table waits_after_exception(const boxretry_retry_options *options) {
   bool is_bounded = options->max_attempts < options->max_retries_on_exception;
   int32_t limit = is_bounded ? options->max_attempts : options->max_retries_on_exception;
@@ -151,9 +151,9 @@ static boxretry_error print_text(const boxretry_retry_options *options) {
   print_formula(options);
   boxretry_error error = print_table(&after_response, options);
   if (error == BOXRETRY_OK) error = print_table(&after_exception, options);
-  /* One more than retries after responses alone, where the last attempt may end in an exception (B5). */
+  /* One more than retries after responses alone, because the last attempt may end in an exception (B5). */
   const int32_t after_responses = options->max_attempts > 0 ? options->max_attempts - 1 : 0;
-  print_title("In one call, both kinds together",
+  print_title("In one call, both kinds combined",
               options->max_retries_on_exception > 0 ? options->max_attempts : after_responses, "max_attempts",
               options->max_attempts);
   return error;
@@ -170,14 +170,14 @@ static int run(int argc, char **argv) {
   if (exit_code != TOOL_GO_ON) return exit_code;
 
   backoff_range range;
-  boxretry_error error = backoff_range_of(&options, 1, &range); /* Refuses wrong options before anything is printed. */
+  boxretry_error error = backoff_range_of(&options, 1, &range); /* rejects invalid options before anything is printed */
   if (error == BOXRETRY_OK) error = as_json ? print_json(&options) : print_text(&options);
   return error == BOXRETRY_OK ? TOOL_OK : library_error(&delays_command, error);
 }
 
-static const char *const details[] = {"Columns: number of the attempt or network exception; wait after it in seconds,\n"
-                                      "without jitter (base), and the shortest and the longest that jitter can give.\n"
-                                      "The last row adds them up: the waits of a call that uses all its retries.\n"
+static const char *const details[] = {"Columns: number of the attempt or network exception, then the wait after it in\n"
+                                      "seconds: without jitter (base), and the shortest and longest possible with\n"
+                                      "jitter. The last row is the total: the waits of a call that uses all retries.\n"
                                       "\n"
                                       "JSON: {\"after_response\": T, \"after_exception\": T}, where T is\n"
                                       "  {\"waits\": [{\"attempt\": 1, \"base\": 2, \"least\": 1, \"most\": 3}, ...],\n"
@@ -189,7 +189,7 @@ static const char *const details[] = {"Columns: number of the attempt or network
 
 const tool_command delays_command = {
     .name = "delays",
-    .summary = "print how long the waits between retries are",
+    .summary = "print the waits between retries",
     .details = details,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* boxretry explain: what follows one outcome of an attempt, and by which questions. */
+/* boxretry explain: prints what happens after one outcome of an attempt, and which questions lead there. */
 #include "explain.h"
 
 static const int32_t status_not_given = INT32_MIN;
@@ -11,7 +11,7 @@ static const char *const sent_names[] = {[BOXRETRY_SENT_UNKNOWN] = "unknown",
                                          [BOXRETRY_SENT_SOME] = "some",
                                          [BOXRETRY_SENT_SOME + 1] = NULL};
 
-/* Asks the library. */
+/* Asks the library for its decision. */
 static boxretry_error decide(const explain_query *query, explain_answer *answer) {
   boxretry_strategy *strategy = NULL;
   boxretry_error error = boxretry_strategy_new(&query->options, &strategy);
@@ -29,7 +29,7 @@ static boxretry_error decide(const explain_query *query, explain_answer *answer)
   return BOXRETRY_OK;
 }
 
-/* Whatever is printed must be what the library does. TOOL_GO_ON, or the code to exit with. */
+/* Makes sure that the printed answer matches the library's. Returns TOOL_GO_ON or the exit code. */
 static int check_agreement(const explain_answer *answer) {
   const boxretry_decision *decision = &answer->decision;
   if (!flow_agrees(&answer->flow, decision)) {
@@ -48,7 +48,7 @@ static int explain(explain_query *query) {
   boxretry_outcome *outcome = &query->outcome;
   if (outcome->status == status_not_given) {
     if (outcome->cause == BOXRETRY_CAUSE_NONE) {
-      return usage_error(&explain_command, "how did the attempt end? Give --status, or --exception");
+      return usage_error(&explain_command, "one of --status and --exception is required");
     }
     outcome->status = 0;
   }
@@ -82,8 +82,8 @@ static int run(int argc, char **argv) {
       INTEGER("status", &query.outcome.status, "status of the response, 100 to 999; 0: no response"),
       RECEIVED_HEADERS('H', "header", &query.headers, "response header, 'Name: value'. May be repeated"),
       INTEGER("attempt", &query.attempt_number,
-              "number of the attempt or, for a network exception, of the exception (default 1)"),
-      FLAG(0, "auth", &query.outcome.auth_available, "a new access token is available"),
+              "number of the attempt, or of the network exception if it ended in one (default 1)"),
+      FLAG(0, "auth", &query.outcome.auth_available, "a new access token can be obtained"),
       CHOICE("exception", "CAUSE", &query.outcome.cause, cause_names,
              "the attempt ended in a network exception; the causes are below"),
       TEXT('X', "method", "METHOD", &query.request.method, "method of the request (default GET)"),
@@ -109,15 +109,15 @@ static const char *const details[] = {"Examples:\n"
                                       "  boxretry explain --exception timeout_idle --json\n"
                                       "\n"
                                       "Causes:\n" CAUSE_LINES "\n"
-                                      "This explains one outcome by itself. In a call, max_attempts also limits the\n"
-                                      "retries of both kinds together.\n"
+                                      "This explains a single outcome. In a call, max_attempts also limits the total\n"
+                                      "number of retries of both kinds.\n"
                                       "\n"
                                       "JSON, an object with:\n"
                                       "  status, cause      as given\n"
                                       "  attempt_number     as given\n"
                                       "  exception_number   as given for a network exception; 0 for a response\n"
                                       "  path               the questions in order, each an object with name,\n"
-                                      "                     question (for people), answer (true or false)\n"
+                                      "                     question (text), answer (true or false)\n"
                                       "  action             stop, retry, refresh_token_and_retry or succeed\n"
                                       "  reason             stable name of the reason\n"
                                       "  reason_text        the same as a sentence\n"
@@ -135,7 +135,7 @@ static const char *const details[] = {"Examples:\n"
 
 const tool_command explain_command = {
     .name = "explain",
-    .summary = "print whether an outcome is retried, after which delay, and why",
+    .summary = "print whether an outcome is retried, after what delay, and why",
     .details = details,
     .run = run,
 };

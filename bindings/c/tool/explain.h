@@ -1,4 +1,4 @@
-/* boxretry explain: the question, and its answer. */
+/* boxretry explain: the query and its answer. */
 #ifndef BOXRETRY_TOOL_EXPLAIN_H
 #define BOXRETRY_TOOL_EXPLAIN_H
 
@@ -6,7 +6,7 @@
 #include "flow.h"
 #include "options.h"
 
-/** What the user asks about. */
+/** The user's query. */
 typedef struct explain_query {
   boxretry_retry_options options;
   boxretry_request request;
@@ -16,7 +16,7 @@ typedef struct explain_query {
   int32_t as_json;
 } explain_query;
 
-/** What the library answers, and the way there. */
+/** The library's decision, and the questions that lead to it. */
 typedef struct explain_answer {
   boxretry_decision decision;
   backoff_range range; /* of the delay */
@@ -26,7 +26,7 @@ typedef struct explain_answer {
 /** Prints the answer as one line of JSON. */
 void explain_print_json(const explain_query *query, const explain_answer *answer);
 
-/** Prints the answer for people. */
+/** Prints the answer as text. */
 void explain_print_text(const explain_query *query, const explain_answer *answer);
 
 #endif

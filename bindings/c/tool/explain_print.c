@@ -1,11 +1,11 @@
-/* What boxretry explain prints. */
+/* The output of boxretry explain. */
 #include "explain.h"
 #include "output.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* --- Names and sentences that the header has tables of, but the library no functions for --- */
+/* --- Names and sentences from tables of the header for which the library has no functions --- */
 
 #define TEXT_CASE(constant, value, name, text)                                                                         \
   case constant:                                                                                                       \
@@ -34,7 +34,7 @@ static const char *retry_after_state_name(int32_t state) {
   }
 }
 
-/* --- For programs --- */
+/* --- JSON --- */
 
 void explain_print_json(const explain_query *query, const explain_answer *answer) {
   const boxretry_decision *decision = &answer->decision;
@@ -70,7 +70,7 @@ void explain_print_json(const explain_query *query, const explain_answer *answer
   json_end_line();
 }
 
-/* --- For people --- */
+/* --- Text --- */
 
 static void print_path(const decision_flow *flow) {
   int width = 0;
@@ -90,7 +90,7 @@ static void print_path(const decision_flow *flow) {
   }
 }
 
-/* The part of a decision that is on one line: a label, the stable name, and what it means. */
+/* One line of the answer: a label, the stable name, and its meaning. */
 static void print_field(const char *label, output_colour colour, const char *name, const char *text) {
   int column = printf("%-8s", label);
   colour_begin(stdout, colour);
@@ -107,14 +107,14 @@ static void describe_backoff(char text[DELAY_TEXT_SIZE], const explain_query *qu
   char least[NUMBER_SIZE], middle[NUMBER_SIZE], most[NUMBER_SIZE], base[NUMBER_SIZE], smallest[NUMBER_SIZE],
       largest[NUMBER_SIZE];
   const bool is_unusable = answer->decision.retry_after_state == BOXRETRY_RETRY_AFTER_NOT_USABLE;
-  snprintf(text, DELAY_TEXT_SIZE, "%s s to %s s, in the middle %s s: 2^%ld * %s s * a random factor, %s to %s%s%s",
+  snprintf(text, DELAY_TEXT_SIZE, "%s s to %s s, %s s without jitter: 2^%ld * %s s * a random factor, %s to %s%s%s",
            format_number(least, answer->range.least), format_number(most, answer->range.most),
            format_number(middle, answer->range.base), (long)query->attempt_number,
            format_number(base, options->retry_base_interval),
            format_number(smallest, 1 - options->retry_randomization_factor),
            format_number(largest, 1 + options->retry_randomization_factor),
            options->backoff_cap > 0 ? "; never above backoff_cap" : "",
-           is_unusable ? ". The value of Retry-After is not usable" : "");
+           is_unusable ? ". The Retry-After value is invalid" : "");
 }
 
 static void describe_retry_after(char text[DELAY_TEXT_SIZE], const explain_answer *answer) {
@@ -126,13 +126,13 @@ static void describe_retry_after(char text[DELAY_TEXT_SIZE], const explain_answe
   if (decision->retry_after > range->least) {
     snprintf(text, DELAY_TEXT_SIZE, "%s s, which is retry_after_cap: Retry-After asks for %s s", delay, asked);
   } else if (range->most > range->least) {
-    snprintf(text, DELAY_TEXT_SIZE, "%s s to %s s: Retry-After asks for %s s, and retry_after_jitter adds to it", delay,
+    snprintf(text, DELAY_TEXT_SIZE, "%s s to %s s: Retry-After asks for %s s, plus retry_after_jitter", delay,
              format_number(most, range->most), asked);
   } else if (decision->delay_source == BOXRETRY_DELAY_RETRY_AFTER_DATE) {
     snprintf(text, DELAY_TEXT_SIZE, "%s s, until the date in Retry-After (from the response's Date, else from now)",
              delay);
   } else {
-    snprintf(text, DELAY_TEXT_SIZE, "%s s, as Retry-After says", delay);
+    snprintf(text, DELAY_TEXT_SIZE, "%s s, as requested by Retry-After", delay);
   }
 }
 
@@ -202,6 +202,6 @@ void explain_print_text(const explain_query *query, const explain_answer *answer
   if (flow_is_exception(&query->outcome) && decision->action != BOXRETRY_ACTION_STOP &&
       query->attempt_number > query->options.max_attempts) {
     print_field("But", COLOUR_BOLD, boxretry_reason_name(BOXRETRY_REASON_RETRIES_EXHAUSTED),
-                "a call gets no further than this: its retries of both kinds together never exceed max_attempts");
+                "a call stops here: the total of its retries of both kinds never exceeds max_attempts");
   }
 }

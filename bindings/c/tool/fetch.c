@@ -1,4 +1,4 @@
-/* boxretry fetch: sends requests, and shows what becomes of them. */
+/* boxretry fetch: sends requests and shows the results. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "fetch.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Exit codes of this command; those of all commands are in tool.h. */
+/* Exit codes of this command; those shared by all commands are in tool.h. */
 enum {
   FETCH_STATUS = 4,
   FETCH_EXCEPTION = 5,
@@ -53,10 +53,10 @@ static int exit_code_of(const fetch_result *result) {
   }
 }
 
-/* What stderr says of a call that failed: the URL too, where there are several. */
+/* Prints on stderr why a call failed, with its URL if there are several. */
 static void say_failure(const fetch_job *job) {
   char buffer[QUOTED_SIZE];
-  flockfile(stderr); /* another call's events may be printed at this moment */
+  flockfile(stderr); /* another call's events may be printed at the same time */
   fputs("boxretry fetch: ", stderr);
   if (job->query->urls.count > 1) fprintf(stderr, "%s: ", public_part(buffer, job->url));
   fetch_print_failure(stderr, &job->result);
@@ -86,7 +86,7 @@ int fetch_show(fetch_job *job) {
 
 /* --- The command --- */
 
-/* The token source could not be made: each call ends with this error. */
+/* The token source could not be created: each call ends with this error. */
 static int show_no_tokens(fetch_query *query, boxretry_error error) {
   int exit_code = TOOL_OK;
   for (size_t i = 1; i <= query->urls.count; i++) {
@@ -105,8 +105,8 @@ static int fetch(fetch_query *query) {
   int exit_code = fetch_take_tokens(query, &result);
   if (exit_code != TOOL_GO_ON) return exit_code;
   if (query->is_insecure && !query->is_silent) {
-    fputs("boxretry fetch: warning: --insecure: certificates are not checked, so anyone on the way can read and change "
-          "what is sent\n",
+    fputs("boxretry fetch: warning: --insecure: certificates are not verified, so anyone on the network can read and "
+          "change all data\n",
           stderr);
   }
   return result.error == BOXRETRY_OK ? fetch_run(query) : show_no_tokens(query, result.error);

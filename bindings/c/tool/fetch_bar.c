@@ -1,4 +1,4 @@
-/* boxretry fetch: the bar that shows how much of a body has been transferred. */
+/* boxretry fetch: the progress bar of a transfer. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "fetch_progress.h"
@@ -31,7 +31,7 @@ static int draw_bar(char *line, double part) {
   return used + sprintf(line + used, "] %3.0f %%  ", part < 1 ? (double)(int)(part * 100) : 100.0);
 }
 
-/* Bytes a second since the first that this attempt showed: a resumed download did not move what it had before. */
+/* Bytes per second since the first progress of this attempt. Bytes that a resumed download had before do not count. */
 static double rate_of(fetch_progress *progress, const boxretry_progress *bytes, bool is_upload, int64_t done) {
   const double time = now();
   if (progress->bar_attempt != bytes->attempt_number || progress->bar_is_of_upload != is_upload) {

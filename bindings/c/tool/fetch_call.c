@@ -1,4 +1,4 @@
-/* boxretry fetch: one call, and what all calls have in common. */
+/* boxretry fetch: one call, and the session that all calls share. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "fetch_transfer.h"
@@ -22,11 +22,11 @@ int32_t fetch_proxy_mode(const fetch_query *query) {
 
 /* --- The session --- */
 
-/* Runs on the loop. */
+/* Runs on the loop's thread. */
 static void show_event(void *context, const boxretry_event *event) {
   (void)context;
   fetch_call *call = event->user_pointer;
-  if (!call->progress) return; /* fetch_call_check() */
+  if (!call->progress) return; /* called from fetch_call_check() */
   flockfile(stderr);           /* in parallel runs, another thread may be printing a failure */
   fetch_show_event(call->progress, event);
   funlockfile(stderr);
@@ -35,7 +35,7 @@ static void show_event(void *context, const boxretry_event *event) {
 static boxretry_error make_client(const fetch_query *query, bool shows_table, boxretry_client **out) {
   boxretry_client_options options = BOXRETRY_CLIENT_OPTIONS_INIT;
   boxretry_strategy *strategy;
-  boxretry_error error = boxretry_strategy_new(&query->retries, &strategy); /* which looks at the options in any case */
+  boxretry_error error = boxretry_strategy_new(&query->retries, &strategy); /* also validates the options */
   if (error != BOXRETRY_OK) return error;
   if (query->has_strategy) options.strategy = strategy;
   options.preset = query->preset;
@@ -106,12 +106,12 @@ static void fill_request(const fetch_call *it, const fetch_session *session, box
   request->cancel = session->cancel;
 }
 
-/* What a user of curl, where --json takes a value, has put in the URL's place. */
+/* Users of curl, where --json takes a value, may pass JSON, which then counts as the URL. */
 static bool is_json(const char *text) {
   return *text == '{' || *text == '[';
 }
 
-/* The library refused the request: its detail says why. */
+/* The library rejected the request: prints its error detail. */
 static int refuse(const fetch_call *it) {
   char buffer[QUOTED_SIZE];
   if (it->job.query->as_json && is_json(it->job.url_given)) {
@@ -129,10 +129,10 @@ int fetch_call_check(const fetch_call *it, const fetch_session *session) {
   boxretry_cancel *cancel;
   boxretry_response *response = NULL;
   boxretry_error error = boxretry_cancel_new(&cancel);
-  if (error != BOXRETRY_OK) return TOOL_GO_ON; /* the call itself reports that */
+  if (error != BOXRETRY_OK) return TOOL_GO_ON; /* the call itself reports this error */
   boxretry_cancel_trigger(cancel);
   fill_request(it, session, &request);
-  request.cancel = cancel; /* canceled before it starts, it sends nothing */
+  request.cancel = cancel; /* a request that is canceled before it starts sends nothing */
   request.queue = NULL;
   error = boxretry_client_perform(session->client, &request, &response);
   const int exit_code = error == BOXRETRY_ERROR_INVALID_ARGUMENT ? refuse(it) : TOOL_GO_ON;
@@ -161,7 +161,7 @@ int fetch_call_begin(fetch_call *it, fetch_session *session) {
   }
   result->error = boxretry_client_submit(session->client, &request, &it->call);
   if (result->error == BOXRETRY_OK) return TOOL_GO_ON;
-  /* Now: what the library has to say of an error is gone with the next call of it. */
+  /* Read the detail now: the next call of the library overwrites it. */
   if (result->error == BOXRETRY_ERROR_INVALID_ARGUMENT) return refuse(it);
   result->detail = strdup(boxretry_last_error_detail());
   return TOOL_GO_ON;
@@ -179,5 +179,5 @@ void fetch_call_end(fetch_call *it, int signal_number) {
   result->seconds = now() - it->began;
   fetch_source_end(&it->source);
   fetch_sink_end(&it->sink, &it->job);
-  boxretry_call_free(it->call); /* not before its streams have ended, which may want to wake it */
+  boxretry_call_free(it->call); /* only after its streams have ended, since they may resume it */
 }

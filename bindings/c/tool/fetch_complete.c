@@ -1,4 +1,4 @@
-/* boxretry fetch: what its options say together. What the user has left open is filled in. */
+/* boxretry fetch: checks combinations of options, and sets defaults. */
 #define _DEFAULT_SOURCE
 
 #include "fetch.h"
@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --retry N, as curl has it: at most N retries in all, of whatever kind. */
+/* --retry N, as in curl: at most N retries in total, of any kind. */
 static int take_retry_count(fetch_query *query) {
   enum { MOST = 999999 };
   boxretry_retry_options *retries = &query->retries;
   if (query->retry_count < 0 || query->retry_count > MOST) {
-    return usage_error(&fetch_command, "--retry: '%ld' is not from 0 to %d", (long)query->retry_count, MOST);
+    return usage_error(&fetch_command, "--retry: '%ld' is not between 0 and %d", (long)query->retry_count, MOST);
   }
   query->has_strategy = true;
   query->max_total_attempts = query->retry_count + 1;
@@ -34,7 +34,7 @@ static int complete_retries(fetch_query *query) {
   return TOOL_GO_ON;
 }
 
-/* FILE[:PASSWORD]; a colon in the file's name stands as '\:', a backslash as '\\'. */
+/* FILE[:PASSWORD]; in the file name, '\:' is a colon and '\\' a backslash. */
 static int complete_certificate(fetch_query *query) {
   const char *given = query->certificate;
   if (!given) return TOOL_GO_ON;
@@ -49,14 +49,14 @@ static int complete_certificate(fetch_query *query) {
   return TOOL_GO_ON;
 }
 
-/* The data is the query of the URL, and so has to be text. */
+/* The data becomes the URL's query, so it must be text. */
 static int complete_get(fetch_query *query) {
   if (!query->data_goes_into_url) return TOOL_GO_ON;
   if (query->form.count > 0 || query->upload) {
-    return usage_error(&fetch_command, "--get: is for --data, and not for --form or --upload-file");
+    return usage_error(&fetch_command, "--get: cannot be used with --form or --upload-file");
   }
   if (query->data.length > 0 && memchr(query->data.bytes, '\0', query->data.length)) {
-    return usage_error(&fetch_command, "--get: the data has a NUL in it");
+    return usage_error(&fetch_command, "--get: the data contains a NUL byte");
   }
   return TOOL_GO_ON;
 }
@@ -65,7 +65,8 @@ static int complete_method(fetch_query *query) {
   const bool has_data = query->data.is_given && !query->data_goes_into_url;
   const bool has_body = query->form.count > 0 || has_data || query->upload;
   if (query->is_head) {
-    if (query->method || has_body) return usage_error(&fetch_command, "--head: is a method, and without a body");
+    if (query->method || has_body)
+      return usage_error(&fetch_command, "--head: cannot be used with --request or a request body");
     query->method = "HEAD";
     query->with_head = 1;
   }
@@ -76,7 +77,7 @@ static int complete_method(fetch_query *query) {
 static int complete_body(fetch_query *query) {
   const bool has_form = query->form.count > 0;
   if (query->data.is_given + has_form + (query->upload != NULL) > 1) {
-    return usage_error(&fetch_command, "only one of --data, --form and --upload-file can be the body");
+    return usage_error(&fetch_command, "only one of --data, --form and --upload-file can be used");
   }
   if (!query->data.is_given || query->data_goes_into_url || header_list_has(&query->headers, "Content-Type"))
     return TOOL_GO_ON;
@@ -91,23 +92,23 @@ static bool is_stdin(const char *path) {
 static int complete_outputs(fetch_query *query) {
   const text_list *outputs = &query->outputs;
   if (outputs->count > query->urls.count) {
-    return usage_error(&fetch_command, "there are more --output and --remote-name than URLs");
+    return usage_error(&fetch_command, "more --output and --remote-name options than URLs");
   }
   bool has_all = outputs->count == query->urls.count;
   for (size_t i = 0; i < outputs->count; i++)
     has_all = has_all && !is_stdin(outputs->items[i]);
   if (query->is_resumable && !has_all) {
-    return usage_error(&fetch_command, "--resume: needs --output with the file to resume");
+    return usage_error(&fetch_command, "--resume: needs --output and the file to resume");
   }
   return TOOL_GO_ON;
 }
 
 static int complete_urls(fetch_query *query) {
   if (query->urls.count > 1 && is_stdin(query->upload)) {
-    return usage_error(&fetch_command, "--upload-file: standard input can be sent to one URL only");
+    return usage_error(&fetch_command, "--upload-file: standard input can be sent to only one URL");
   }
   if (query->parallel_max < 1 || query->parallel_max > 100000) {
-    return usage_error(&fetch_command, "--parallel-max: '%ld' is not from 1 to 100000", (long)query->parallel_max);
+    return usage_error(&fetch_command, "--parallel-max: '%ld' is not between 1 and 100000", (long)query->parallel_max);
   }
   return query->write_out ? write_out_check(&fetch_command, query->write_out) : TOOL_GO_ON;
 }
@@ -120,18 +121,18 @@ static int complete_tokens(fetch_query *query) {
 static int complete_rest(fetch_query *query) {
   char buffer[QUOTED_SIZE];
   if (query->no_proxy && strcmp(query->no_proxy, "*") != 0) {
-    return usage_error(&fetch_command, "--noproxy: '%s' is not '*' (all hosts), the only value that is supported",
+    return usage_error(&fetch_command, "--noproxy: '%s' is not supported; the only value is '*' (all hosts)",
                        quoted(buffer, query->no_proxy));
   }
-  /* To the library 0 is its default, and to other tools -1 is no limit. */
+  /* For the library 0 means its default, and other tools use -1 for "no limit". */
   if (query->max_redirects == FETCH_NOT_GIVEN) {
     query->max_redirects = 0;
   } else if (query->max_redirects < 1) {
-    return usage_error(&fetch_command, "--max-redirs: '%ld' is not from 1 on; --no-location follows none",
+    return usage_error(&fetch_command, "--max-redirs: '%ld' is less than 1; --no-location turns redirects off",
                        (long)query->max_redirects);
   }
   if (!query->idempotency_key) return TOOL_GO_ON;
-  if (*query->idempotency_key == '\0') return usage_error(&fetch_command, "--idempotency-key: there is nothing in ''");
+  if (*query->idempotency_key == '\0') return usage_error(&fetch_command, "--idempotency-key: must not be empty");
   if (strcmp(query->idempotency_key, "auto") == 0) query->idempotency_key = BOXRETRY_IDEMPOTENCY_KEY_RANDOM;
   return TOOL_GO_ON;
 }

@@ -1,4 +1,4 @@
-/* boxretry fetch: headers that are not to be sent, as -H 'Name:' says. */
+/* boxretry fetch: headers that are removed by -H 'Name:'. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "fetch.h"
@@ -10,7 +10,7 @@ static bool is(const char *name, const char *other) {
   return strcasecmp(name, other) == 0;
 }
 
-/* Whether the library always writes it, or says something by it that has to be said. */
+/* Whether the library always sends this header, or needs it for this request. */
 static bool is_needed(const fetch_query *query, const char *name) {
   if (is(name, "Accept-Encoding")) return query->is_compressed;
   if (is(name, "Content-Type")) return query->form.count > 0;
@@ -19,9 +19,9 @@ static bool is_needed(const fetch_query *query, const char *name) {
 
 static int leave_out(fetch_query *query, const char *name) {
   char buffer[QUOTED_SIZE];
-  /* A line with a value stands in the place of the library's own. */
+  /* A header line with a value replaces the library's own. */
   if (is_needed(query, name) && !header_list_has(&query->headers, name)) {
-    return usage_error(&fetch_command, "--header: '%s' cannot be left out", quoted(buffer, name));
+    return usage_error(&fetch_command, "--header: '%s' cannot be removed", quoted(buffer, name));
   }
   if (is(name, "User-Agent")) query->user_agent = "";
   if (is(name, "Authorization")) query->without_authorization = true;

@@ -10,9 +10,9 @@
 static const char *const preset_names[] = {
     [BOXRETRY_PRESET_BOX] = "box", [BOXRETRY_PRESET_JANUARY] = "january", [BOXRETRY_PRESET_JANUARY + 1] = NULL};
 
-/* --- Values of the command's own --- */
+/* --- Values with their own format --- */
 
-/* The value may have a password in it: it is taken off the command line. */
+/* The value may contain a password, so it is erased from the command line. */
 static int read_user(const tool_command *command, const tool_option *option, char *value) {
   fetch_query *query = option->target.own.variable;
   char *copy = strdup(value);
@@ -36,7 +36,7 @@ static int read_remote_name(const tool_command *command, const tool_option *opti
   return add_output(command, option->target.own.variable, NULL);
 }
 
-/* FORMAT, or @FILE with it. */
+/* FORMAT or @FILE. */
 static int read_write_out(const tool_command *command, const tool_option *option, char *value) {
   fetch_query *query = option->target.own.variable;
   char buffer[QUOTED_SIZE];
@@ -52,7 +52,7 @@ static int read_write_out(const tool_command *command, const tool_option *option
   return TOOL_GO_ON;
 }
 
-/* A URL's query, which is text as --data-urlencode has it; after a '+', unchanged. */
+/* Data for a URL's query, encoded as by --data-urlencode; after a '+', unchanged. */
 static int read_url_query(const tool_command *command, const tool_option *option, char *value) {
   request_data *query = option->target.own.variable;
   char buffer[QUOTED_SIZE];
@@ -172,7 +172,7 @@ int fetch_read_options(fetch_query *query, int argc, char **argv) {
   return exit_code == TOOL_GO_ON ? fetch_complete(query) : exit_code;
 }
 
-/* Passwords, which the list of headers may have in them. */
+/* The headers may contain passwords. */
 static void forget_headers(fetch_query *query) {
   for (size_t i = 0; i < query->headers.count; i++) {
     char *value = (char *)query->headers.items[i].value;

@@ -1,10 +1,10 @@
-/* What boxretry fetch prints. */
+/* The output of boxretry fetch. */
 #include "fetch.h"
 #include "output.h"
 
 #include <string.h>
 
-/* The attempt with this index; false if there is none. */
+/* Gets the attempt with this index. Returns false if there is none. */
 static bool attempt_at(const boxretry_response *response, size_t index, boxretry_attempt *attempt) {
   *attempt = (boxretry_attempt)BOXRETRY_ATTEMPT_INIT;
   return boxretry_response_attempt(response, index, attempt) == BOXRETRY_OK;
@@ -20,7 +20,7 @@ bool fetch_is_unfollowed(const boxretry_response *response) {
   return fetch_last_attempt(response, &attempt) && attempt.reason == BOXRETRY_REASON_NOT_REPLAYABLE;
 }
 
-/* --- For programs --- */
+/* --- JSON --- */
 
 static void json_name(const char *key, bool is_given, const char *name) {
   if (is_given) {
@@ -55,7 +55,7 @@ static void print_json_redirect(const boxretry_redirect *redirect) {
   json_end('}');
 }
 
-/* What is with the sink, or in the response's memory. */
+/* The length of the body, in a sink or in memory. */
 static double body_length(const boxretry_response *response) {
   size_t length;
   boxretry_response_body(response, &length);
@@ -85,7 +85,7 @@ void fetch_print_json(const fetch_job *job) {
   json_end_line();
 }
 
-/* --- For all --- */
+/* --- Text and JSON --- */
 
 void fetch_print_head(const boxretry_response *response) {
   boxretry_header header;
@@ -101,7 +101,7 @@ void fetch_print_body(const boxretry_response *response) {
   fwrite(body, 1, length, stdout);
 }
 
-/* --- For people --- */
+/* --- Text --- */
 
 static void print_error(FILE *stream, boxretry_error error, const char *detail) {
   fprintf(stream, "%s: %s", boxretry_error_name(error), boxretry_error_text(error));
@@ -115,7 +115,7 @@ static void print_token_error(FILE *stream, const fetch_result *result) {
   if (status != 0) fprintf(stream, "; status %ld", (long)status);
 }
 
-/* Whether this is the last attempt's failure, and libcurl has a text for it. */
+/* Whether this is the last attempt's failure and libcurl has a text for it. */
 static bool is_told_by_curl(boxretry_error error) {
   return error >= BOXRETRY_ERROR_RESOLVE && error <= BOXRETRY_ERROR_PROTOCOL;
 }

@@ -1,4 +1,4 @@
-/* boxretry fetch: the call as it goes, for people. */
+/* boxretry fetch: prints the progress of a call on stderr. */
 #include "fetch_progress.h"
 #include "output.h"
 #include "tool.h"
@@ -21,7 +21,7 @@ static output_colour colour_of(const boxretry_event *event) {
   return event->action == BOXRETRY_ACTION_SUCCEED ? COLOUR_GREEN : COLOUR_YELLOW;
 }
 
-/* Both answer how long that is. */
+/* Both return the length of the text. */
 static size_t print_word(const char *word, output_colour colour) {
   colour_begin(stderr, colour);
   fputs(word, stderr);
@@ -81,7 +81,7 @@ static void begin_token_line(fetch_progress *progress, const boxretry_event *eve
   if (progress->is_live) open_line(progress);
 }
 
-/* How the wait has ended, its own event does not say, but the next one, which comes at once. */
+/* The event that ends the wait does not tell its result; the next event, which follows at once, does. */
 static void end_token_line(fetch_progress *progress, const boxretry_event *event) {
   if (!progress->is_token_awaited) return;
   open_line(progress);
@@ -114,7 +114,7 @@ static void end_line(fetch_progress *progress, const boxretry_event *event) {
   open_line(progress);
   print_duration(progress->began_ms, event);
   size_t length = print_result(event);
-  /* When the call has ended, nothing comes next; the event then has the reason of an earlier attempt. */
+  /* If the call has ended, no retry follows; the event then has the reason of an earlier attempt. */
   if (event->kind == BOXRETRY_EVENT_ATTEMPT_ENDED && event->reason >= 0) {
     fprintf(stderr, "%*s  ", length < RESULT_WIDTH ? (int)(RESULT_WIDTH - length) : 0, "");
     print_next(event);
@@ -122,14 +122,14 @@ static void end_line(fetch_progress *progress, const boxretry_event *event) {
   close_line(progress);
 }
 
-/* The attempt goes on in a line of its own. */
+/* The attempt continues on a new line. */
 static void continue_line(fetch_progress *progress, const boxretry_event *event) {
   open_line(progress);
   if (event->kind == BOXRETRY_EVENT_REDIRECTED) {
     char buffer[QUOTED_SIZE];
-    fprintf(stderr, "on to %s", public_part(buffer, event->url));
+    fprintf(stderr, "redirect to %s", public_part(buffer, event->url));
   } else {
-    fputs("the connection was dead: sent again, on a new one", stderr);
+    fputs("dead connection: sent again on a new one", stderr);
   }
   close_line(progress);
 }
@@ -154,11 +154,11 @@ void fetch_show_event(void *context, const boxretry_event *event) {
     break;
   case BOXRETRY_EVENT_CALL_ENDED:
     end_token_line(progress, event);
-    /* Cancelled, past the deadline, or stopped by a failure on this machine. */
+    /* Canceled, past the deadline, or stopped by a local failure. */
     if (progress->is_under_way) end_line(progress, event);
     break;
   default:
-    break; /* That a retry is scheduled has been said with the attempt's end. */
+    break; /* The line of the attempt already says that a retry is scheduled. */
   }
 }
 

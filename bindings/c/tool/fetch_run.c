@@ -1,4 +1,4 @@
-/* boxretry fetch: all calls of a run, one after another or side by side, over one client. */
+/* boxretry fetch: all calls of a run, sequential or parallel, over one client. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "fetch_transfer.h"
@@ -10,11 +10,11 @@ typedef struct fetch_run_state {
   fetch_session session;
   fetch_call *calls; /* one for each URL */
   size_t count;
-  size_t started; /* of them */
+  size_t started; /* number of calls started */
   size_t under_way;
   interrupt interrupt;
-  bool is_watching;  /* for signals */
-  int signal_number; /* of the one that came; 0 */
+  bool is_watching;  /* signals are handled */
+  int signal_number; /* of the signal that arrived; 0: none */
   int exit_code;     /* of the first call that failed */
 } run_state;
 
@@ -32,8 +32,8 @@ static void show_end(run_state *run, fetch_call *call) {
   fetch_job_free(&call->job);
 }
 
-/* While calls are under way, Ctrl-C cancels them. Afterwards it ends the process, which may be waiting for the reader of
-   its output. */
+/* During calls, Ctrl-C cancels them. Afterwards it ends the process, which may be blocked by the reader of its
+ * output. */
 static void watch(run_state *run, bool is_on) {
   if (is_on && !run->is_watching) interrupt_begin(&run->interrupt, run->session.cancel);
   if (!is_on && run->is_watching) run->signal_number = interrupt_end(&run->interrupt);
@@ -81,7 +81,7 @@ static void run_all(run_state *run) {
   }
 }
 
-/* Checks all URLs before the first is fetched. TOOL_GO_ON, or the code to exit with. */
+/* Checks all URLs before the first one is fetched. Returns TOOL_GO_ON or the exit code. */
 static int make_jobs(run_state *run) {
   int exit_code = TOOL_GO_ON;
   for (size_t i = 0; i < run->count; i++) {
@@ -93,7 +93,7 @@ static int make_jobs(run_state *run) {
   return exit_code;
 }
 
-/* There is no client: that is what comes of each call. */
+/* Without a client, each call ends with this error. */
 static void show_no_client(run_state *run, boxretry_error error) {
   for (; run->started < run->count; run->started++) {
     fetch_call *call = &run->calls[run->started];
@@ -115,7 +115,7 @@ int fetch_run(const fetch_query *query) {
     show_no_client(&run, error);
   }
   if (exit_code == TOOL_GO_ON) exit_code = run.exit_code;
-  while (run.started < run.count) /* a signal or --fail-early has kept these from being fetched */
+  while (run.started < run.count) /* not fetched because of a signal or --fail-early */
     fetch_job_free(&run.calls[run.started++].job);
   fetch_session_end(&run.session);
   free(run.calls);

@@ -1,4 +1,4 @@
-/* boxretry fetch: where the body of the response goes. */
+/* boxretry fetch: the destination of the response's body. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "fetch_transfer.h"
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- To stdout, or to what is no ordinary file --- */
+/* --- To stdout, or to a file that is not regular --- */
 
 static void write_on(void *context, boxretry_call *call, const void *data, size_t length, int32_t *answer) {
   fetch_sink *it = context;
@@ -16,7 +16,7 @@ static void write_on(void *context, boxretry_call *call, const void *data, size_
   if (*answer == BOXRETRY_WRITE_TAKEN && length > 0) it->last_byte = ((const char *)data)[length - 1];
 }
 
-/* --- To nowhere: --json says how long it is --- */
+/* --- Discard the body: --json only prints its length --- */
 
 static void drop(void *context, boxretry_call *call, const void *data, size_t length, int32_t *answer) {
   (void)context, (void)call, (void)data, (void)length;
@@ -28,7 +28,7 @@ static void drop_again(void *context, int32_t *done) {
   *done = 1;
 }
 
-/* Whether what is written to one is seen among what is written to the other. */
+/* Whether both descriptors lead to the same terminal or file. */
 static bool is_same_place(int one, int other) {
   struct stat first, second;
   return fstat(one, &first) == 0 && fstat(other, &second) == 0 && first.st_dev == second.st_dev &&
@@ -56,8 +56,8 @@ bool fetch_sink_begin(fetch_sink *it, const fetch_job *job, fetch_progress *prog
     it->sink.restart = drop_again;
     return true;
   }
-  /* To memory until the call has ended: the head, which comes first, is known only then; and bodies of calls that run side by
-     side are not to be mixed. */
+  /* Into memory until the call has ended: the head, which comes first, is known only then; and the bodies of parallel
+   * calls must not be mixed. */
   if (query->with_head || query->is_parallel) {
     request->sink = NULL;
     return true;
@@ -71,7 +71,7 @@ void fetch_sink_end(fetch_sink *it, fetch_job *job) {
   fetch_result *result = &job->result;
   const boxretry_response *response = result->response;
   const bool is_written = result->error == BOXRETRY_OK || boxretry_response_sink_length(response) > 0;
-  /* Ctrl-C may have come too late for the call; its reader may still never take it all. */
+  /* The call was over before Ctrl-C, but the reader of the output may never read the rest. */
   if (it->stream.is_running && result->error == BOXRETRY_OK && result->signal_number != 0) {
     result->error = BOXRETRY_ERROR_CANCELLED;
   }

@@ -1,4 +1,4 @@
-/* boxretry fetch: where the body of the request comes from. */
+/* boxretry fetch: the source of the request's body. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "fetch_transfer.h"
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What can be read from any place is sent as often as it has to be; anything else once, and in chunks. False: errno. */
+/* A seekable file can be sent again; anything else only once, in chunks. On failure returns false and sets errno. */
 static bool take_upload(fetch_source *it, const char *path) {
   int descriptor = STDIN_FILENO;
   struct stat status;
@@ -22,7 +22,7 @@ static bool take_upload(fetch_source *it, const char *path) {
   if (S_ISREG(status.st_mode)) {
     it->source.kind = BOXRETRY_SOURCE_DESCRIPTOR;
     it->source.descriptor = descriptor;
-    it->source.offset = lseek(descriptor, 0, SEEK_CUR); /* of stdin, something may have been read already */
+    it->source.offset = lseek(descriptor, 0, SEEK_CUR); /* part of stdin may already have been read */
     return it->source.offset >= 0;
   }
   it->source.kind = BOXRETRY_SOURCE_CALLBACK;

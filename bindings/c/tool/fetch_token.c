@@ -1,4 +1,4 @@
-/* boxretry fetch: the source of its access tokens. */
+/* boxretry fetch: the source of access tokens. */
 #include "fetch.h"
 
 static boxretry_error make_endpoint(const fetch_query *query, boxretry_token_source **out) {

@@ -1,4 +1,4 @@
-/* boxretry fetch: where the body of the request comes from, and where that of the response goes. */
+/* boxretry fetch: the source of the request's body, and the destination of the response's body. */
 #ifndef BOXRETRY_TOOL_FETCH_TRANSFER_H
 #define BOXRETRY_TOOL_FETCH_TRANSFER_H
 
@@ -9,42 +9,43 @@
 /** The body of the request. */
 typedef struct fetch_source {
   boxretry_body_source source;
-  int descriptor; /* that is to be closed; -1 */
+  int descriptor; /* to be closed; -1: none */
   stream stream;
 } fetch_source;
 
-/** Gives a request its body. TOOL_GO_ON, or the code to exit with. Ended in both cases. */
+/** Sets the body of a request. Returns TOOL_GO_ON or the exit code. Call fetch_source_end() in both cases. */
 int fetch_source_begin(fetch_source *it, const fetch_query *query, boxretry_request *request);
 
-/** After the call. */
+/** Call after the call has ended. */
 void fetch_source_end(fetch_source *it);
 
 /** The body of a 2xx response. */
 typedef struct fetch_sink {
   boxretry_sink sink;
   stream stream;
-  fetch_progress *progress; /* NULL, unless it stands where the body goes */
+  fetch_progress *progress; /* NULL, unless it is printed to the same place as the body */
   char last_byte;
 } fetch_sink;
 
-/** Gives a request a place for the body of its response. False: errno. */
+/** Sets the destination of the response's body. On failure returns false and sets errno. */
 bool fetch_sink_begin(fetch_sink *it, const fetch_job *job, fetch_progress *progress, boxretry_request *request);
 
-/** After the call: waits until all is written, unless the call was canceled. What has failed goes into the job's result. */
+/** Call after the call has ended: waits until everything is written, unless the call was canceled. Errors go into the
+ * job's result. */
 void fetch_sink_end(fetch_sink *it, fetch_job *job);
 
-/** A call that is under way, from fetch_call_begin() to fetch_call_end(). */
+/** A call, from fetch_call_begin() to fetch_call_end(). */
 typedef struct fetch_call {
   fetch_job job;
   fetch_progress table;
-  fetch_progress *progress; /* the table, if one is shown */
+  fetch_progress *progress; /* NULL: no table is shown */
   fetch_source source;
   fetch_sink sink;
   boxretry_call *call;
   double began; /* seconds */
 } fetch_call;
 
-/** What all calls of a run have in common. */
+/** What all calls of a run share. */
 typedef struct fetch_session {
   const fetch_query *query;
   boxretry_client *client;
@@ -53,20 +54,22 @@ typedef struct fetch_session {
   bool shows_table;
 } fetch_session;
 
-/** Makes the client, and what else is needed. End it in any case. */
+/** Creates the client and everything else. Call fetch_session_end() in any case. */
 boxretry_error fetch_session_begin(fetch_session *session, const fetch_query *query);
 void fetch_session_end(fetch_session *session);
 
-/** Checks a job's URL and headers without sending anything. TOOL_GO_ON, or TOOL_USAGE if the library refuses them. */
+/** Checks a job's URL and headers without sending anything. Returns TOOL_GO_ON, or TOOL_USAGE if the library rejects
+ * them. */
 int fetch_call_check(const fetch_call *it, const fetch_session *session);
 
 /**
- * Starts a job's call, which will come to the session's queue. TOOL_GO_ON if it has been started, or if not, and the job's result
- * says why (`call` is NULL then); or the code to exit with. End it in any case.
+ * Starts a job's call, which arrives in the session's queue when it has ended. Returns TOOL_GO_ON if it was started, or
+ * if not and the job's result has the error (`call` is NULL then); or returns the exit code. Call fetch_call_end() in
+ * any case.
  */
 int fetch_call_begin(fetch_call *it, fetch_session *session);
 
-/** Takes what came of it, into the job's result. `signal_number`: of the signal that has ended it; 0. */
+/** Moves the call's result into the job. `signal_number`: of the signal that canceled it; 0: none. */
 void fetch_call_end(fetch_call *it, int signal_number);
 
 #endif

@@ -1,4 +1,4 @@
-/* boxretry fetch: the URL of a call, and the name of a file in it. */
+/* boxretry fetch: the URL of a call, and the file name in it. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "fetch.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The URL with "?query" or "&query" behind what it has, before its fragment. NULL: out of memory. */
+/* The URL with "?query" or "&query" added before the fragment. NULL: out of memory. */
 static char *with_query(const char *url, const char *query, size_t length) {
   const size_t head = strcspn(url, "#");
   const bool has_query = memchr(url, '?', head) != NULL;
@@ -24,7 +24,7 @@ static char *with_query(const char *url, const char *query, size_t length) {
   return made;
 }
 
-/* What --get and --url-query add. False: out of memory. */
+/* Adds the query of --get and --url-query. Returns false if out of memory. */
 static bool add_queries(fetch_job *job) {
   const request_data *const queries[] = {&job->query->data, &job->query->url_query};
   for (size_t i = job->query->data_goes_into_url ? 0 : 1; i < 2; i++) {
@@ -37,7 +37,7 @@ static bool add_queries(fetch_job *job) {
   return true;
 }
 
-/* The last part of a URL's path. Empty: there is none that can be the name of a file. NULL: out of memory. */
+/* The last part of a URL's path; empty if it cannot be a file name. NULL: out of memory. */
 static char *name_in(const char *url) {
   const char *path = strstr(url, "://");
   path = path ? path + 3 : url;
@@ -45,7 +45,7 @@ static char *name_in(const char *url) {
   const char *name = path + length;
   while (name > path && name[-1] != '/')
     name--;
-  if (name == path) return strdup(""); /* only a host */
+  if (name == path) return strdup(""); /* the URL has no path */
   length -= (size_t)(name - path);
   if (strncmp(name, "..", length) == 0 && length <= 2) length = 0; /* "", "." and ".." */
   return strndup(name, length);

@@ -1,4 +1,4 @@
-/* boxretry fetch: user and password, as the option -u gives them. */
+/* boxretry fetch: user and password from the option -u. */
 #define _DEFAULT_SOURCE
 
 #include "fetch.h"
@@ -12,7 +12,7 @@
 
 enum { PASSWORD_ROOM = 1024 };
 
-/* A line from the terminal, which does not show it. False: there is no terminal, or its user gave up. */
+/* Reads a line from the terminal without echo. Returns false if there is no terminal, or at the end of input. */
 static bool ask(const char *user, char line[PASSWORD_ROOM]) {
   char buffer[QUOTED_SIZE];
   int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC);
@@ -24,7 +24,7 @@ static bool ask(const char *user, char line[PASSWORD_ROOM]) {
   }
   silent = before;
   silent.c_lflag &= ~(tcflag_t)ECHO;
-  tcsetattr(terminal, TCSAFLUSH, &silent); /* which drops what was typed before */
+  tcsetattr(terminal, TCSAFLUSH, &silent); /* this also discards typed-ahead input */
   dprintf(terminal, "Enter host password for user '%s':", quoted(buffer, user));
   size_t length = 0;
   ssize_t count = 0;
@@ -40,7 +40,7 @@ static bool ask(const char *user, char line[PASSWORD_ROOM]) {
 static int add_password(fetch_query *query) {
   char password[PASSWORD_ROOM];
   if (!ask(query->user, password)) {
-    return usage_error(&fetch_command, "--user: there is no password, and no terminal to ask for one; write "
+    return usage_error(&fetch_command, "--user: no password given, and no terminal to ask for one; write "
                                        "'user:password', or 'user:' for an empty one");
   }
   char *both = malloc(strlen(query->user) + strlen(password) + 2);
@@ -76,9 +76,9 @@ static char *basic_of(const char *text) {
 int fetch_take_user(fetch_query *query) {
   if (!query->user) return TOOL_GO_ON;
   if (query->tokens.token || query->tokens.url) {
-    return usage_error(&fetch_command, "--user: a token is given, too; only one of them can be sent");
+    return usage_error(&fetch_command, "--user: cannot be used with a token");
   }
-  /* A header of the caller's own replaces it, as in curl. */
+  /* As in curl, the user's own Authorization header replaces it. */
   if (header_list_has(&query->headers, "Authorization")) return TOOL_GO_ON;
   if (!strchr(query->user, ':')) {
     int exit_code = add_password(query);

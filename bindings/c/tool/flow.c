@@ -1,4 +1,4 @@
-/* The documented decision flow (B3), and what goes beyond it, as questions and answers. */
+/* The documented decision flow (B3) and the options that extend it, as questions and answers. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "flow.h"
@@ -17,7 +17,7 @@ typedef struct flow_subject {
   bool has_retry_after;
 } flow_subject;
 
-/* Records a question, and passes its answer on. */
+/* Records a question, and returns its answer. */
 __attribute__((format(printf, 5, 6))) static bool ask(decision_flow *flow, const char *name, bool answer,
                                                       const char *note, const char *question, ...) {
   flow_step *step = &flow->steps[flow->step_count++];
@@ -29,7 +29,7 @@ __attribute__((format(printf, 5, 6))) static bool ask(decision_flow *flow, const
   return answer;
 }
 
-/* Where the last answer leads. */
+/* Records where the last answer leads. */
 static void conclude(decision_flow *flow, int32_t action, int32_t reason, const char *verdict) {
   flow->action = action;
   flow->reason = reason;
@@ -44,16 +44,16 @@ static void do_not_retry(decision_flow *flow, int32_t reason) {
   conclude(flow, BOXRETRY_ACTION_STOP, reason, "no retry");
 }
 
-/* The flow, as its diagram has it. */
+/* The flow, as in its diagram. */
 static void walk_documented(decision_flow *flow, const flow_subject *subject) {
   const int32_t status = subject->outcome->status;
   const int32_t number = subject->attempt_number;
   const int32_t max_attempts = subject->options->max_attempts;
   const int32_t max_exceptions = subject->options->max_retries_on_exception;
   const char *accepted_note = NULL;
-  if (status == 202 && !subject->has_retry_after) accepted_note = "it has none";
+  if (status == 202 && !subject->has_retry_after) accepted_note = "no Retry-After";
   if (status == 202 && subject->decision->retry_after_state == BOXRETRY_RETRY_AFTER_NOT_USABLE) {
-    accepted_note = "not usable";
+    accepted_note = "invalid value";
   }
   const char *auth_note = status == 401 && !subject->outcome->auth_available ? "no auth" : NULL;
   const char *cause_note = status != 0 && subject->is_exception ? "broken off" : NULL;
@@ -84,7 +84,7 @@ static void walk_documented(decision_flow *flow, const flow_subject *subject) {
   }
 }
 
-/* What proves that the server did not act on the request (B12); NULL: nothing does. */
+/* Why the server cannot have acted on the request (B12); NULL: it may have. */
 static const char *proof_of_inaction(const decision_flow *flow, const flow_subject *subject) {
   if (subject->outcome->request_sent == BOXRETRY_SENT_NOTHING) return "nothing was sent";
   if (flow->action == BOXRETRY_ACTION_REFRESH_TOKEN_AND_RETRY) return "401";
@@ -94,7 +94,8 @@ static const char *proof_of_inaction(const decision_flow *flow, const flow_subje
   return NULL;
 }
 
-/* What may forbid a retry beyond the documented flow. A question that the options do not raise is not asked. */
+/* What can prevent a retry in addition to the documented flow. Questions that do not apply to the options are not
+ * asked. */
 static void walk_beyond(decision_flow *flow, const flow_subject *subject) {
   const boxretry_retry_options *options = subject->options;
   const boxretry_request *request = subject->outcome->request;
@@ -103,7 +104,7 @@ static void walk_beyond(decision_flow *flow, const flow_subject *subject) {
     bool is_unsafe = strcasecmp(method, "POST") == 0 || strcasecmp(method, "PATCH") == 0;
     if (ask(flow, "unsafe_method", is_unsafe, NULL, "POST or PATCH (not safe to send twice)?")) {
       const char *proof = proof_of_inaction(flow, subject);
-      if (!ask(flow, "proven_inaction", proof != NULL, proof, "Did the server surely not act on it?")) {
+      if (!ask(flow, "proven_inaction", proof != NULL, proof, "Is it certain that the server did not act?")) {
         do_not_retry(flow, BOXRETRY_REASON_UNSAFE_REQUEST);
         return;
       }
@@ -130,7 +131,7 @@ static void walk_end(decision_flow *flow, const flow_subject *subject) {
     conclude(flow, BOXRETRY_ACTION_STOP, flow->reason, "stop");
     return;
   }
-  /* A 202 with Retry-After would be asked for again, so that it keeps the reason why it is not. */
+  /* A 202 with Retry-After would normally be retried, so the answer keeps the reason why it is not. */
   bool is_unfinished = status == 202 && subject->has_retry_after;
   conclude(flow, BOXRETRY_ACTION_SUCCEED, is_unfinished ? flow->reason : (int32_t)BOXRETRY_REASON_SUCCESS, "succeed");
 }

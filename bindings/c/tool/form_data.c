@@ -1,4 +1,4 @@
-/* A form with files, as the option -F gives it field by field. */
+/* A multipart form, built from the fields of -F. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "form_data.h"
@@ -22,7 +22,7 @@ static bool is_at_parameter(const char *text) {
   return begins_with(text, type_key) || begins_with(text, file_name_key);
 }
 
-/* A word in quotes, without them. *rest: what follows; NULL: there is no quote at its end. */
+/* Unquotes a quoted word. Sets *rest to the text after it, or NULL if the closing quote is missing. */
 static char *copy_quoted(const char *text, const char **rest) {
   char *copy = malloc(strlen(text) + 1);
   size_t length = 0;
@@ -39,7 +39,7 @@ static char *copy_quoted(const char *text, const char **rest) {
   return copy;
 }
 
-/* A word up to its end, which is a parameter or, if nothing else can be meant, a semicolon. NULL: there is no memory. */
+/* Reads a word up to a parameter or, where nothing else is allowed, a semicolon. NULL: out of memory. */
 static char *copy_word(const char *text, bool ends_at_semicolon, const char **rest) {
   if (ends_at_semicolon && *text == '"') return copy_quoted(text, rest);
   size_t length = 0;
@@ -57,7 +57,7 @@ static void free_part(boxretry_part *part) {
   free((void *)part->data);
 }
 
-/* A whole file into the part's memory. False: errno. */
+/* Reads a whole file into the part's memory. On failure returns false and sets errno. */
 static bool read_whole(boxretry_part *part, const char *path) {
   request_data data = {NULL, 0, false};
   if (!request_data_add_file(&data, path)) {
@@ -69,7 +69,7 @@ static bool read_whole(boxretry_part *part, const char *path) {
   return true;
 }
 
-/* The file is read while it is sent, if it is one that can be read again. False: errno. */
+/* A file that can be read again is read while it is sent. On failure returns false and sets errno. */
 static bool take_file(boxretry_part *part, char **path) {
   struct stat status;
   if (strcmp(*path, "-") != 0 && stat(*path, &status) == 0 && S_ISREG(status.st_mode)) {
@@ -82,7 +82,7 @@ static bool take_file(boxretry_part *part, char **path) {
   return part->file_name && read_whole(part, *path);
 }
 
-/* What stands behind the name. `*rest` is what follows. */
+/* Reads the text after the name, and sets `*rest` to what follows it. */
 static bool take_content(boxretry_part *part, const char *text, const char **rest) {
   if (*text != '@' && *text != '<') {
     part->data = copy_word(text, false, rest);
@@ -100,11 +100,11 @@ static bool take_content(boxretry_part *part, const char *text, const char **res
 static bool take_parameters(boxretry_part *part, const char *text, const char **why) {
   while (text && *text) {
     if (!is_at_parameter(text)) {
-      *why = "has something other than ';type=' and ';filename=' behind its file; put a name with ';' into quotes";
+      *why = "has something other than ';type=' and ';filename=' after the file name; quote names that contain ';'";
       return false;
     }
     const bool is_type = begins_with(text, type_key);
-    /* A content type has semicolons of its own: text/plain;charset=utf-8. */
+    /* A content type may contain semicolons: text/plain;charset=utf-8. */
     char *word = is_type ? copy_word(text + strlen(type_key), false, &text)
                          : copy_word(text + strlen(file_name_key), true, &text);
     if (!word) return false;
@@ -112,7 +112,7 @@ static bool take_parameters(boxretry_part *part, const char *text, const char **
     free((char *)*target);
     *target = word;
   }
-  if (!text) *why = "has a quote that is not closed";
+  if (!text) *why = "has an unclosed quote";
   return text != NULL;
 }
 
@@ -130,7 +130,7 @@ static bool read_field(boxretry_part *part, const char *field, const char **why)
 bool form_data_add(form_data *form, const char *field, const char **why) {
   boxretry_part part = {0};
   *why = NULL;
-  errno = ENOMEM; /* what fails without a word is malloc() and its like */
+  errno = ENOMEM; /* failures without a text are out of memory */
   boxretry_part *parts = NULL;
   if (!read_field(&part, field, why) || !(parts = realloc(form->parts, (form->count + 1) * sizeof *parts))) {
     int number = errno;

@@ -1,20 +1,20 @@
-/* A form with files, as the option -F gives it field by field. */
+/* A multipart form, built from the fields of -F. */
 #ifndef BOXRETRY_TOOL_FORM_DATA_H
 #define BOXRETRY_TOOL_FORM_DATA_H
 
 #include <boxretry.h>
 #include <stdbool.h>
 
-/** Its parts, of which all strings and data are its own. */
+/** Its parts. The form owns their strings and data. */
 typedef struct form_data {
   boxretry_part *parts;
   size_t count;
 } form_data;
 
 /**
- * Adds a field: NAME=TEXT, NAME=@FILE (the file itself) or NAME=<FILE (what is in it, as text), each with ;type=TYPE and
- * ;filename=NAME behind it. What is in a text apart from these two is a part of it, other semicolons too. What is in a
- * file name is a part of it if the name stands in quotes. False: *why says what is wrong, NULL: errno does.
+ * Adds a field: NAME=TEXT, NAME=@FILE (upload the file) or NAME=<FILE (its contents as text), each optionally followed
+ * by ;type=TYPE and ;filename=NAME. Other semicolons are part of a text; in a file name they must be quoted. On failure
+ * returns false and sets *why; if that is NULL, errno has the reason.
  */
 bool form_data_add(form_data *form, const char *field, const char **why);
 

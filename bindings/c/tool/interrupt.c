@@ -1,4 +1,5 @@
-/* Ctrl-C, SIGTERM, SIGHUP and SIGQUIT end a call, not the process: a thread waits for them, and triggers a cancel switch. */
+/* Ctrl-C, SIGTERM, SIGHUP and SIGQUIT cancel a call instead of ending the process: a thread waits for these signals and
+ * triggers a cancel switch. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "interrupt.h"
@@ -9,7 +10,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* A signal handler could not do this: it may take no locks, and so may not trigger the switch. */
+/* A signal handler must not take locks, so it could not trigger the switch. */
 static void *wait_for_signal(void *context) {
   interrupt *watch = context;
   struct pollfd fds[] = {{.fd = watch->stop_fd, .events = POLLIN}, {.fd = watch->signal_fd, .events = POLLIN}};
@@ -20,12 +21,13 @@ static void *wait_for_signal(void *context) {
     if (read(watch->signal_fd, &info, sizeof info) != sizeof info) continue;
     watch->number = (int)info.ssi_signo;
     boxretry_cancel_trigger(watch->cancel);
-    fds[1].fd = -1; /* poll() passes over it. */
+    fds[1].fd = -1; /* poll() ignores negative descriptors */
     pthread_sigmask(SIG_UNBLOCK, &watch->signals, NULL);
   }
 }
 
-/* What is ignored (SIGINT, in a shell's background jobs) stays ignored: if it is blocked, it is kept and comes. */
+/* Signals that are ignored (such as SIGINT in a shell's background jobs) stay ignored: if they were blocked, they would
+ * be delivered to the thread. */
 static void add_unless_ignored(sigset_t *signals, int number) {
   struct sigaction now;
   if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_IGN) sigaddset(signals, number);
@@ -49,7 +51,7 @@ void interrupt_begin(interrupt *watch, boxretry_cancel *cancel) {
   watch->is_watching =
       watch->signal_fd >= 0 && watch->stop_fd >= 0 && pthread_create(&watch->thread, NULL, wait_for_signal, watch) == 0;
   if (watch->is_watching) return;
-  /* Without descriptors or threads to spare, the signals just end the process. */
+  /* If descriptors or threads run out, the signals end the process as usual. */
   close_fds(watch);
   pthread_sigmask(SIG_SETMASK, &watch->mask_before, NULL);
 }

@@ -1,4 +1,4 @@
-/* Reads the options of a command from its table, strictly: a value is right as a whole, or refused. */
+/* Reads the options of a command from its table. Parsing is strict: a value must be valid as a whole. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "options_table.h"
@@ -13,7 +13,7 @@
 const char *const over_cap_names[] = {
     [BOXRETRY_OVER_CAP_CLAMP] = "clamp", [BOXRETRY_OVER_CAP_STOP] = "stop", [BOXRETRY_OVER_CAP_STOP + 1] = NULL};
 
-/* What getopt_long() answers for the row 0; the further rows follow. Above every letter. */
+/* The value that getopt_long() returns for row 0, followed by those of the other rows. Above every letter. */
 enum { FIRST_ROW = 256 };
 
 /* --- Values --- */
@@ -39,8 +39,8 @@ static int read_integer(const tool_command *command, const tool_option *option, 
 
 static int read_real(const tool_command *command, const tool_option *option, const char *value) {
   char *end = NULL;
-  /* Decimal numbers only: strtod() also takes white space, hexadecimal, "nan" and "inf". What overflows becomes
-     infinite, and the library refuses it. */
+  /* Decimal numbers only: strtod() also accepts white space, hexadecimal, "nan" and "inf". Overflow gives infinity,
+   * which the library rejects. */
   double number = strtod(value, &end);
   if (end == value || *end != '\0' || value[strspn(value, "0123456789.eE+-")] != '\0') {
     return bad_value(command, option, value, "is not a number");
@@ -60,7 +60,7 @@ static int read_choice(const tool_command *command, const tool_option *option, c
     snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ", option->choices[i]);
   }
   char why[200];
-  snprintf(why, sizeof why, "is none of: %s", names);
+  snprintf(why, sizeof why, "is not one of: %s", names);
   return bad_value(command, option, value, why);
 }
 
@@ -69,9 +69,9 @@ static int read_limit(const tool_command *command, const tool_option *option, co
     *option->target.limit = BOXRETRY_NO_TIMEOUT;
     return TOOL_GO_ON;
   }
-  /* 0 and -1 mean all sorts of things to others: no limit, for one. */
+  /* 0 and -1 are rejected because other tools use them with various meanings, such as "no limit". */
   if (value[strspn(value, "0")] == '\0' || value[strspn(value, "0123456789")] != '\0') {
-    return bad_value(command, option, value, "is not a whole number from 1, nor 'none'");
+    return bad_value(command, option, value, "is not a positive whole number or 'none'");
   }
   errno = 0;
   long long number = strtoll(value, NULL, 10);
@@ -80,12 +80,12 @@ static int read_limit(const tool_command *command, const tool_option *option, co
   return TOOL_GO_ON;
 }
 
-/* As curl has it: 0 is no limit. Rounded up to whole milliseconds, so that 0 is nothing but 0. */
+/* As in curl, 0 means no limit. Rounded up to whole milliseconds, so that a small timeout does not become 0. */
 static int read_seconds(const tool_command *command, const tool_option *option, const char *value) {
   char *end = NULL;
   double number = strtod(value, &end);
   if (end == value || *end != '\0' || value[strspn(value, "0123456789.eE+-")] != '\0' || number < 0) {
-    return bad_value(command, option, value, "is not a number of seconds, 0 or more");
+    return bad_value(command, option, value, "is not a number of seconds (0 or more)");
   }
   double milliseconds = number * 1000;
   if (milliseconds > 9e15) return bad_value(command, option, value, "is out of range");
@@ -95,7 +95,7 @@ static int read_seconds(const tool_command *command, const tool_option *option, 
   return TOOL_GO_ON;
 }
 
-/* A copy of the bytes from `start` to `end`, without white space around them; NULL if there is no memory. */
+/* Copies the bytes from `start` to `end`, without white space around them. NULL: out of memory. */
 static char *copy_trimmed(const char *start, const char *end, const char *white_space) {
   while (start < end && strchr(white_space, *start))
     start++;
@@ -108,7 +108,7 @@ static int read_header(const tool_command *command, const tool_option *option, c
   const bool is_to_be_sent = option->kind == OPTION_HEADER;
   const char *colon = strchr(value, ':');
   const char *end = value + strlen(value);
-  const bool is_empty = !colon && is_to_be_sent && end > value && end[-1] == ';'; /* as curl has it */
+  const bool is_empty = !colon && is_to_be_sent && end > value && end[-1] == ';'; /* as in curl */
   if (is_empty) colon = end - 1;
   if (!colon) return bad_value(command, option, value, "has no colon; write 'Name: value'");
 
@@ -161,7 +161,7 @@ bool text_list_add(text_list *list, const char *text) {
   return true;
 }
 
-/* What the value names cannot be read; errno says why. */
+/* The file in the value cannot be read; errno has the reason. */
 static int unreadable(const tool_command *command, const tool_option *option, const char *value) {
   if (errno == ENOMEM) return library_error(command, BOXRETRY_ERROR_OUT_OF_MEMORY);
   char why[200];
@@ -218,7 +218,7 @@ static int read_value(const tool_command *command, const tool_option *option, ch
   case OPTION_GROUP:
     break;
   }
-  return internal_error(command, "the option --%s is of no kind", option->name);
+  return internal_error(command, "the option --%s has no kind", option->name);
 }
 
 /* --- The command line --- */
@@ -231,7 +231,8 @@ static const tool_option *row_of(int answer, const tool_option *table, size_t co
   return NULL;
 }
 
-/* getopt_long() returned '?': reports why. The value is left out, since that of a misspelled option may be a secret. */
+/* getopt_long() returned '?': prints why. The value is not printed, because that of a misspelled option may be a
+ * secret. */
 static int refuse_option(const tool_command *command, const tool_option *table, size_t count, char *word) {
   char buffer[QUOTED_SIZE];
   word[strcspn(word, "=")] = '\0';
@@ -247,7 +248,7 @@ int read_options(const tool_command *command, const tool_option *table, size_t c
   struct option long_forms[count + 2];
   char short_forms[2 * count + 3];
   size_t used = 0, long_count = 0;
-  short_forms[used++] = ':'; /* A missing value is answered by ':'. */
+  short_forms[used++] = ':'; /* makes getopt_long() return ':' for a missing value */
   short_forms[used++] = HELP_LETTER;
   for (size_t i = 0; i < count; i++) {
     if (!is_option(&table[i])) continue;

@@ -1,4 +1,4 @@
-/* Options of a command: one table, from which they are read and from which --help is printed. */
+/* Options of a command: one table, used to read them and to print --help. */
 #ifndef BOXRETRY_TOOL_OPTIONS_H
 #define BOXRETRY_TOOL_OPTIONS_H
 
@@ -14,52 +14,52 @@ typedef struct header_list {
   size_t count;
 } header_list;
 
-/** Adds a line, of which the strings were allocated and are the list's from now on. False: there is no memory. */
+/** Adds a line. The list takes ownership of the allocated strings. Returns false if out of memory. */
 bool header_list_add(header_list *list, char *name, char *value);
 
-/** Whether a line has that name, in any case, and a value, or NULL where there is to be no header. */
+/** Whether a line has that name (in any case), with a value, or with NULL if the header is to be removed. */
 bool header_list_has(const header_list *list, const char *name);
 
 void header_list_free(header_list *list);
 
-/** Words of the command line, which are not copied. */
+/** Words of the command line; they are not copied. */
 typedef struct text_list {
   const char **items;
   size_t count;
 } text_list;
 
-/** False: out of memory. */
+/** Returns false if out of memory. */
 bool text_list_add(text_list *list, const char *text);
 
 typedef enum option_kind {
   OPTION_FLAG, /* no value: writes `flag_writes` */
   OPTION_INTEGER,
-  OPTION_LIMIT,   /* a whole number from 1, or "none": writes BOXRETRY_NO_TIMEOUT */
-  OPTION_SECONDS, /* a decimal number from 0: writes milliseconds to a limit, for 0 BOXRETRY_NO_TIMEOUT */
+  OPTION_LIMIT,   /* a whole number from 1 up, or "none", which writes BOXRETRY_NO_TIMEOUT */
+  OPTION_SECONDS, /* a decimal number from 0 up; writes milliseconds to a limit, and BOXRETRY_NO_TIMEOUT for 0 */
   OPTION_REAL,
   OPTION_TEXT,
   OPTION_CHOICE,          /* one of `choices`: writes its index */
-  OPTION_HEADER,          /* 'Name: value', 'Name;' (empty), 'Name:' (value NULL): appends; may be given again */
-  OPTION_RECEIVED_HEADER, /* 'Name: value' or 'Name:'; a line end is dropped, since it was copied from somewhere */
-  OPTION_DATA,            /* text, or a file: appends; may be given again */
+  OPTION_HEADER,          /* 'Name: value', 'Name;' (empty), 'Name:' (value NULL): appends; may be repeated */
+  OPTION_RECEIVED_HEADER, /* 'Name: value' or 'Name:'; a line end is removed, because the line may be copied from a log */
+  OPTION_DATA,            /* text, or a file: appends; may be repeated */
   OPTION_ENCODED_DATA,    /* the same, percent-encoded */
-  OPTION_FORM,            /* a form's field: appends; may be given again */
-  OPTION_OWN,             /* read by a function of the command's own */
-  OPTION_OPERANDS,        /* not an option, but all words without a name; at least one has to be given */
-  OPTION_GROUP            /* not an option, but the heading of those that follow */
+  OPTION_FORM,            /* a form field: appends; may be repeated */
+  OPTION_OWN,             /* read by the command's own function */
+  OPTION_OPERANDS,        /* not an option: all words without a name; at least one is required */
+  OPTION_GROUP            /* not an option: the heading of the options that follow */
 } option_kind;
 
 struct tool_option;
 
-/** Reads a value, which it may overwrite. TOOL_GO_ON, or the code to exit with, when it has said what is wrong. */
+/** Reads a value, which it may overwrite. Returns TOOL_GO_ON, or prints an error and returns the exit code. */
 typedef int (*option_reader)(const tool_command *command, const struct tool_option *option, char *value);
 
-/** A row of a command's table. The macros below make rows, and see to the type of the target. */
+/** A row of a command's table. The macros below make rows, and check the type of the target. */
 typedef struct tool_option {
   option_kind kind;
   char letter;       /* short form; 0: none */
   const char *name;  /* long form, without the dashes */
-  const char *value; /* what --help calls the value; NULL: there is none */
+  const char *value; /* placeholder for the value in --help; NULL: the option takes none */
   const char *help;
   const char *const *choices; /* ends in NULL */
   union {
@@ -100,7 +100,7 @@ typedef struct tool_option {
 #define GROUP(name, help) {OPTION_GROUP, 0, name, NULL, help, NULL, {.text = NULL}, 0}
 /* clang-format on */
 
-/** The rows of the documented retry parameters (B1) and of the backoff's cap, for any command that retries. */
+/** The rows of the documented retry parameters (B1) and of the backoff cap, for every command that retries. */
 #define BACKOFF_OPTIONS(options)                                                                                       \
   INTEGER("max-attempts", &(options)->max_attempts, "maximum number of attempts (default 5)"),                         \
       REAL("retry-base-interval", "S", &(options)->retry_base_interval,                                                \
@@ -111,7 +111,7 @@ typedef struct tool_option {
               "maximum number of retries after network exceptions (default 2)"),                                       \
       REAL("backoff-cap", "S", &(options)->backoff_cap, "maximum backoff in seconds; 0: no cap (default)")
 
-/** The rows of what goes beyond Box's strategy (B11, B12, C2). */
+/** The rows of the options that extend Box's strategy (B11, B12, C2). */
 #define BEYOND_OPTIONS(options)                                                                                        \
   REAL("retry-after-cap", "S", &(options)->retry_after_cap, "maximum Retry-After in seconds; 0: no cap (default)"),    \
       CHOICE("retry-after-over-cap", "DO", &(options)->retry_after_over_cap, over_cap_names,                           \
@@ -124,8 +124,8 @@ typedef struct tool_option {
 extern const char *const over_cap_names[];
 
 /**
- * Reads the options of a command into the targets of its table. TOOL_GO_ON, or the code to exit with: TOOL_USAGE if
- * something was wrong (it has been said), TOOL_OK after --help.
+ * Reads the options of a command into the targets of its table. Returns TOOL_GO_ON or the exit code: TOOL_USAGE after
+ * printing an error, TOOL_OK after --help.
  */
 int read_options(const tool_command *command, const tool_option *table, size_t count, int argc, char **argv);
 

@@ -1,4 +1,4 @@
-/* Which option a misspelled or shortened name could be. */
+/* Finds the option that a misspelled or abbreviated name may mean. */
 #include "options_table.h"
 
 #include <stdio.h>
@@ -26,10 +26,10 @@ static size_t distance(const char *one, const char *other) {
   return row[length];
 }
 
-/* The option whose name is nearest; NULL if none is near. */
+/* The option with the most similar name; NULL if none is similar. */
 static const char *nearest(const tool_option *table, size_t count, const char *name) {
   const char *found = NULL;
-  size_t best = 1 + strlen(name) / 4; /* one letter in four may be wrong, and one more */
+  size_t best = 1 + strlen(name) / 4; /* one wrong letter in four, plus one */
   for (size_t i = 0; i < count; i++) {
     if (!is_option(&table[i])) continue;
     const size_t steps = distance(name, table[i].name);
@@ -40,7 +40,7 @@ static const char *nearest(const tool_option *table, size_t count, const char *n
   return found;
 }
 
-/* Writes "--a, --b" for the options that begin with `name`, the first few of them. Returns how many begin with it. */
+/* Writes "--a, --b" for the first few options that begin with `name`. Returns how many begin with it. */
 static size_t list_matches(char *list, size_t size, const tool_option *table, size_t count, const char *name) {
   size_t matches = 0, used = 0;
   *list = '\0';

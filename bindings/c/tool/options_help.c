@@ -1,4 +1,4 @@
-/* The help of a command, from the table of its options. */
+/* The help of a command, made from the table of its options. */
 #include "options_table.h"
 #include "output.h"
 
@@ -27,7 +27,7 @@ bool is_option(const tool_option *row) {
   return row->kind != OPTION_OPERANDS && row->kind != OPTION_GROUP;
 }
 
-/* The rows of a group, from `first` to before `end`. False: the table has no group of that name. */
+/* The rows of a group, from `first` to before `end`. Returns false if the table has no group with that name. */
 static bool find_group(const tool_option *table, size_t count, const char *name, size_t *first, size_t *end) {
   for (size_t i = 0; i < count; i++) {
     if (table[i].kind != OPTION_GROUP || strcmp(table[i].name, name) != 0) continue;
@@ -53,7 +53,7 @@ static void print_usage(const tool_command *command, const tool_option *table, s
   printf("%c%s.\n\nOptions:\n", toupper((unsigned char)command->summary[0]), command->summary + 1);
 }
 
-/* A line for each of the options that are used most. */
+/* One line for each of the most used options. */
 static void print_basics(const tool_command *command, const tool_option *table, size_t count) {
   print_usage(command, table, count);
   for (const basic_option *basic = command->basics; basic->name; basic++) {

@@ -1,4 +1,4 @@
-/* Numbers, text, colours, and JSON on stdout, and whether it could be written. */
+/* Prints numbers, text, colors and JSON on stdout, and detects write errors. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>
@@ -51,7 +51,7 @@ void print_wrapped(int column, int indent, const char *text) {
   putchar('\n');
 }
 
-/* --- Colours --- */
+/* --- Colors --- */
 
 static bool has_colours(FILE *stream) {
   const char *no_color = getenv("NO_COLOR");
@@ -125,7 +125,7 @@ void json_integer(const char *key, int32_t number) {
 
 void json_number(const char *key, double number) {
   char text[NUMBER_SIZE];
-  /* The shortest that reads back as the same number. */
+  /* The shortest text that reads back as the same number. */
   for (int digits = 15; digits <= 17; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, number);
     if (strtod(text, NULL) == number) break;

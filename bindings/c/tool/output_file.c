@@ -1,4 +1,4 @@
-/* The file that -o names, before there is anything to write. */
+/* Checks the file of -o before there is anything to write. */
 #define _XOPEN_SOURCE 700
 
 #include "output_file.h"
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether a file can be made, or replaced, beside whatever has this path. */
+/* Whether a file can be created or replaced in the directory of this path. */
 static bool may_make_beside(const char *path) {
   const char *slash = strrchr(path, '/');
   if (!slash) return access(".", W_OK | X_OK) == 0;
@@ -27,7 +27,7 @@ bool output_file_is_possible(const char *path) {
   if (S_ISDIR(status.st_mode)) errno = EISDIR;
   if (S_ISDIR(status.st_mode) || access(path, W_OK) != 0) return false;
   if (!S_ISREG(status.st_mode)) return true;
-  char *place = realpath(path, NULL); /* a link's file stands in a folder of its own */
+  char *place = realpath(path, NULL); /* the target of a link may be in another directory */
   bool ok = place && may_make_beside(place);
   int why = errno;
   free(place);

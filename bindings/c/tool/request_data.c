@@ -1,4 +1,4 @@
-/* The body of a request, as the option -d gives it. */
+/* The body of a request, from the option -d. */
 #include "request_data.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for further bytes at the end; NULL: there is none, and errno says so. */
+/* Makes room for more bytes at the end. On failure returns NULL and sets errno. */
 static char *reserve(request_data *data, size_t length) {
   char *bytes = length < SIZE_MAX - data->length ? realloc(data->bytes, data->length + length + 1) : NULL;
   if (!bytes) {
@@ -34,7 +34,7 @@ static bool add_stream(request_data *data, FILE *stream) {
     size_t count = fread(room, 1, step, stream);
     data->length += count;
     if (count < step) return !ferror(stream);
-    step = data->length; /* Doubled each time, so that a large file is not copied again and again. */
+    step = data->length; /* doubled each time, so that a large file is not copied repeatedly */
   }
 }
 
@@ -50,7 +50,7 @@ bool request_data_add_file(request_data *data, const char *path) {
   return ok;
 }
 
-/* What was given before, and what comes now, are two fields of a form. */
+/* Earlier data and new data are joined like two fields of a form. */
 static bool begin_field(request_data *data) {
   const bool ok = !data->is_given || add_bytes(data, "&", 1);
   data->is_given = true;
@@ -72,7 +72,7 @@ static bool is_unreserved(unsigned char byte) {
          byte == '.' || byte == '_' || byte == '~';
 }
 
-/* Adds bytes, percent-encoded as a form has them. */
+/* Adds bytes, percent-encoded as in a form. */
 static bool add_encoded(request_data *data, const char *bytes, size_t length) {
   static const char digits[] = "0123456789ABCDEF";
   char *room = reserve(data, length <= (SIZE_MAX - 1) / 3 ? 3 * length : SIZE_MAX);

@@ -1,4 +1,4 @@
-/* boxretry simulate: what the retries of many clients do to a server that fails for a while (C4). */
+/* boxretry simulate: shows what the retries of many clients do to a server that fails for a while (C4). */
 #include "simulate.h"
 
 #include <errno.h>
@@ -44,15 +44,15 @@ static const char *const details[] = {
     "  boxretry simulate --clients 1000000 --outage 30,60,429 --svg load.svg\n"
     "  boxretry simulate --policy none --policy mine:max-attempts=3,budget-capacity=4\n"
     "\n"
-    "Ready-made policies, to be used as they are or with some options changed:\n"
+    "Predefined policies. Use them unchanged, or with some options changed:\n"
     "  none        no retries\n"
     "  fixed       4 retries, 1 second apart, without jitter\n"
     "  box         Box's strategy with its defaults\n"
-    "  box-budget  box, with a retry budget of 10 for each client\n"
-    "  box-jitter  box, with a jitter of 1 on Retry-After\n"
-    "  box-gate    box, with Retry-After shared by the calls of each client\n"
-    "  all         box, with all three\n"
-    "Under another name, options change box.\n"
+    "  box-budget  box with a retry budget of 10 for each client\n"
+    "  box-jitter  box with a Retry-After jitter of 1\n"
+    "  box-gate    box with Retry-After shared by the calls of each client\n"
+    "  all         box with all three\n"
+    "A policy with another name is box with the given options.\n"
     "\n"
     "Options of a policy: max-attempts, max-retries-on-exception,\n"
     "retry-base-interval, retry-randomization-factor, backoff-cap, retry-after-cap,\n"
@@ -62,33 +62,32 @@ static const char *const details[] = {
     "Kinds of failure: 503, 503-retry-after and 429 (both with Retry-After), refused\n"
     "(no connection), silent (no answer).\n"
     "\n"
-    "The server serves one request after another, each in the same time. Requests\n"
-    "that find its queue full fail at once. A request that it has accepted is served\n"
-    "even if its client has given up. The decisions, budgets and jitter are those of\n"
-    "the library, the gate of share-retry-after is a separate model; time is\n"
-    "virtual.\n"
+    "The server handles one request at a time; each takes the same time. If its\n"
+    "queue is full, a request fails at once. A request in the queue is processed\n"
+    "even if its client has given up. Decisions, budgets and jitter come from the\n"
+    "library; the gate of share-retry-after is a separate model. Time is virtual.\n"
     "\n"
-    "Columns: the highest load in the outage and after it, averaged over a second or\n"
+    "Columns: peak load during the outage and after it, averaged over a second or\n"
     "more, relative to normal; requests that did not succeed; calls that failed;\n"
-    "successes in the outage and after it, relative to normal; seconds after the\n"
-    "outage until 99 % of calls succeed again; median and worst time to success of\n"
-    "calls begun in the outage, in seconds. '-': not within the run, or none.\n"
+    "successes during the outage and after it, relative to normal; seconds after the\n"
+    "outage until 99 % of the calls succeed again; median and maximum time to success\n"
+    "of calls begun in the outage, in seconds. '-': not within the run, or none.\n"
     "\n"
     "JSON, an object with:\n"
-    "  world     what was simulated, as the options say (retry_after null: end), and\n"
-    "            normal_load (requests a second)\n"
+    "  world     the simulated world: the options (retry_after null: end), and\n"
+    "            normal_load (requests per second)\n"
     "  policies  an array of objects with: name, options, calls, succeeded, failed,\n"
     "            requests, wasted, peak_during, peak_after, goodput_during,\n"
     "            goodput_after, recovery, median_time, worst_time (null: as '-'\n"
     "            above), and load: {start, step, values}, relative to normal\n"
     "\n"
-    "Exit codes: 0 it worked; 1 the output or the picture could not be written, or\n"
-    "out of memory; 2 an option or its value is wrong; 3 a fault in boxretry itself.\n",
+    "Exit codes: 0 success; 1 the output or the chart could not be written, or out\n"
+    "of memory; 2 an option or its value is invalid; 3 internal error in boxretry.\n",
     NULL};
 
 const tool_command simulate_command = {
     .name = "simulate",
-    .summary = "compare what retry policies do to a server that fails for a while",
+    .summary = "compare the effects of retry policies on a server during an outage",
     .details = details,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* A 4-ary heap, which needs fewer cache lines than a binary one, and a ring. */
+/* A 4-ary heap, which touches fewer cache lines than a binary one, and a ring buffer. */
 #include "simulate_events.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ bool event_queue_add(event_queue *queue, sim_event event) {
   if (queue->count == queue->capacity) {
     const size_t before = queue->capacity;
     if (!has_room(&queue->items, queue->count, &queue->capacity)) return false;
-    /* What lay before `first` follows what lay behind it. */
+    /* The part before `first` moves behind the rest. */
     for (size_t i = 0; i < queue->first; i++)
       queue->items[before + i] = queue->items[i];
   }

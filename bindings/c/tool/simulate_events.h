@@ -1,4 +1,4 @@
-/* What will happen in a simulation: a heap for any order of times, a queue for times that never go back. */
+/* Future events of a simulation: a heap for times in any order, a queue for times that never decrease. */
 #ifndef BOXRETRY_TOOL_SIMULATE_EVENTS_H
 #define BOXRETRY_TOOL_SIMULATE_EVENTS_H
 
@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Something that happens at a time, to the call or client of that number. */
+/** An event at a certain time, for the call or client with that number. */
 typedef struct sim_event {
   double time;
   uint32_t number;
-  uint32_t kind; /* what it is, to who made it */
+  uint32_t kind; /* defined by its creator */
 } sim_event;
 
 typedef struct event_heap {
@@ -18,9 +18,9 @@ typedef struct event_heap {
   size_t count, capacity;
 } event_heap;
 
-/** Adds an event. False: there is no memory. */
+/** Adds an event. Returns false if out of memory. */
 bool event_heap_add(event_heap *heap, sim_event event);
-/** Takes the earliest event; there is one. */
+/** Removes and returns the earliest event. Must not be empty. */
 sim_event event_heap_take(event_heap *heap);
 void event_heap_free(event_heap *heap);
 
@@ -29,9 +29,9 @@ typedef struct event_queue {
   size_t first, count, capacity; /* the capacity is a power of 2 */
 } event_queue;
 
-/** Adds an event that is no earlier than the last one. False: there is no memory. */
+/** Adds an event, which must not be earlier than the last one. Returns false if out of memory. */
 bool event_queue_add(event_queue *queue, sim_event event);
-/** Takes the earliest event; there is one. */
+/** Removes and returns the earliest event. Must not be empty. */
 sim_event event_queue_take(event_queue *queue);
 void event_queue_free(event_queue *queue);
 

@@ -1,27 +1,27 @@
-/* The origin gate of the library, as a model: docs/semantics.md, C3, says what it does. */
+/* A model of the library's origin gate, as described in docs/semantics.md, C3. */
 #include "simulate_gates.h"
 
 #include <stdlib.h>
 
-/* A client has so many attempts under way at most, and drops a gate that has held nobody for so many seconds. */
+/* The largest number of concurrent attempts of a client, and the seconds after which an unused gate is dropped. */
 enum { UNLIMITED = 512, GATE_LIFE = 60 };
 
 const uint32_t no_held_call = UINT32_MAX;
 
 struct sim_gate {
   enum { GATE_OPEN, GATE_CLOSED, GATE_LIMITED } state;
-  uint32_t opening, first_opening; /* of the last time that it was not closed: these, and those between them */
+  uint32_t opening, first_opening; /* of the period since the gate last opened: the current round and the first one */
   int32_t allowed, in_flight;
-  bool is_full;       /* as many as are allowed have been in flight */
+  bool is_full;       /* the allowed number of attempts has been in flight */
   double until;       /* of a closed gate */
-  double unit_random; /* where in the range of the jitter that lies, 0 to 1: the same for one closing */
+  double unit_random; /* position in the range of the jitter, 0 to 1: the same until the gate has closed and opened */
   double limited_at;
   int64_t admitted, answered_well; /* since it was closed */
-  int64_t quota;                   /* how many were answered well before that; 0: not known */
+  int64_t quota;                   /* number answered well before it closed; 0: unknown */
   uint32_t first_held, last_held;
 };
 
-/* There is no gate any more; the next one closes at a moment of its own. */
+/* Removes the gate. The next one draws a new jitter. */
 static void open_gate(sim_gates *gates, sim_gate *gate, uint32_t first_held, uint32_t last_held) {
   *gate = (sim_gate){.opening = gate->opening,
                      .first_opening = gate->opening + 1,
@@ -116,7 +116,7 @@ static double close_gate(sim_gate *gate, double until, double now) {
   return until;
 }
 
-/* Let through since the gate was last closed; of a closed one, when it was last open. */
+/* Whether the attempt was let through since the gate last closed or, if it is closed, while it was last open. */
 static bool is_of_last_opening(const sim_gate *gate, sim_pass pass) {
   return pass.step > 0 && pass.opening >= gate->first_opening;
 }

@@ -1,4 +1,4 @@
-/* What a run comes to: load, goodput, how soon calls succeed again. */
+/* The results of a run: load, goodput, and the time until calls succeed again. */
 #include "simulate.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 double sim_normal_load(const sim_world *world) {
   const double between = 1 / world->rate;
-  /* A closed client asks again a while after its call has ended. */
+  /* A closed client pauses after its call has ended. */
   return world->clients / (world->is_closed ? between + world->latency + 1 / world->capacity : between);
 }
 
@@ -36,12 +36,12 @@ void sim_result_free(sim_result *result) {
 }
 
 size_t sim_cell(const sim_series *series, double time) {
-  /* A moment on the border of two cells is in the later one, whatever rounding made of it. */
+  /* A moment on the border of two cells belongs to the later one, even after rounding. */
   const double cell = (time - series->first) / series->cell + 1e-6;
   return cell < (double)series->count ? (size_t)cell : series->count - 1;
 }
 
-/* Below about a hundred requests a bucket, chance alone makes peaks. */
+/* With fewer than about a hundred requests per bucket, random peaks dominate. */
 size_t sim_bucket_cells(const sim_series *series, const sim_world *world) {
   enum { REQUESTS = 100 };
   double length = REQUESTS / sim_normal_load(world);
@@ -69,9 +69,9 @@ double sim_bucket_load(const sim_series *series, const sim_world *world, size_t 
   return sum_of(series->load, first_cell, end) / (seconds * sim_normal_load(world));
 }
 
-/* --- What is said of the whole --- */
+/* --- Totals --- */
 
-/* Of whole buckets alone. */
+/* Only full buckets count. */
 static double peak_load(const sim_series *series, const sim_world *world, size_t begin, size_t end) {
   const size_t length = sim_bucket_cells(series, world);
   double peak = 0;
@@ -87,8 +87,8 @@ static double goodput(const sim_series *series, const sim_world *world, size_t b
   return sum_of(series->succeeded, begin, end) / ((double)(end - begin) * series->cell * sim_normal_load(world));
 }
 
-/* When, after the outage, 99 % of the calls that end within a bucket's length succeed, for good: the end of the last such
-   length of time in which fewer do. */
+/* The time after the outage from which on 99 % of the calls succeed: the end of the last period, one bucket long, in
+ * which fewer do. */
 static double recovery_time(const sim_series *series, const sim_world *world, size_t outage_end) {
   const size_t length = sim_bucket_cells(series, world);
   if (outage_end + length > series->count) return -1;
@@ -98,7 +98,7 @@ static double recovery_time(const sim_series *series, const sim_world *world, si
   for (size_t begin = outage_end;; begin++) {
     const size_t end = begin + length;
     if (failed > 0.01 * (succeeded + failed)) {
-      /* From the last failure in it on, it is no longer bad. */
+      /* The period is good again after its last failure. */
       size_t cell = end;
       while (series->failed[cell - 1] == 0)
         cell--;

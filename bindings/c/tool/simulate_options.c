@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Values of a form of their own --- */
+/* --- Values with their own format --- */
 
 static bool is_decimal(const char *text, size_t length) {
   return length > 0 && strspn(text, "0123456789.eE+-") >= length;
@@ -25,7 +25,7 @@ static int read_rate(const tool_command *command, const tool_option *option, cha
     is_right = is_decimal(below, (size_t)(end - below));
   }
   if (!is_right || *end != '\0') {
-    return usage_error(command, "--rate: '%s' is not a number, nor two with a '/' between them", quoted(buffer, value));
+    return usage_error(command, "--rate: '%s' is not a number or a fraction 'N/M'", quoted(buffer, value));
   }
   *(double *)option->target.own.variable = rate;
   return TOOL_GO_ON;
@@ -37,8 +37,7 @@ static int read_retry_after(const tool_command *command, const tool_option *opti
   if (strcmp(value, "end") != 0) {
     seconds = strtod(value, &end);
     if (!is_decimal(value, (size_t)(end - value)) || *end != '\0' || seconds < 0) {
-      return usage_error(command, "--retry-after: '%s' is neither a number of seconds nor 'end'",
-                         quoted(buffer, value));
+      return usage_error(command, "--retry-after: '%s' is not a number of seconds or 'end'", quoted(buffer, value));
     }
   }
   *(double *)option->target.own.variable = seconds;
@@ -79,14 +78,14 @@ static int add_policy(const tool_command *command, const tool_option *option, ch
   if (exit_code != TOOL_GO_ON) return exit_code;
   for (int32_t i = 0; i < query->policy_count; i++) {
     if (strcmp(query->policies[i].name, policy->name) == 0) {
-      return usage_error(command, "--policy: there are two called '%s'", policy->name);
+      return usage_error(command, "--policy: there is already a policy '%s'", policy->name);
     }
   }
   query->policy_count++;
   return TOOL_GO_ON;
 }
 
-/* --- What is asked for: checked, and what the user has left open is filled in. --- */
+/* --- Checks, and defaults of options that were not given --- */
 
 static const double not_given = -1999999999;
 
@@ -121,7 +120,7 @@ static int complete(sim_query *query) {
       {world->outage_length >= 0 && world->outage_length <= longest, "--outage: LENGTH must be from 0 to 1e6 seconds"},
       {world->duration >= 1 && world->duration <= 3 * longest, "--duration: must be from 1 to 3e6 seconds"},
       {world->duration >= sim_outage_end(world) + 1,
-       "--duration: must be at least 1 second more than the outage's end"},
+       "--duration: must be at least 1 second longer than the time until the outage's end"},
   };
   for (size_t i = 0; exit_code == TOOL_GO_ON && i < sizeof checks / sizeof checks[0]; i++)
     exit_code = check(checks[i].is_right, checks[i].what);
@@ -149,31 +148,35 @@ int sim_read_options(sim_query *query, int argc, char **argv) {
                        }};
   sim_world *world = &query->world;
   const tool_option table[] = {
-      INTEGER("clients", &world->clients, "how many clients there are (default 10000)"),
-      OWN("rate", "R", read_rate, &world->rate, "requests a second of each client, also as a fraction (default 1/60)"),
+      INTEGER("clients", &world->clients, "number of clients (default 10000)"),
+      OWN("rate", "R", read_rate, &world->rate,
+          "requests per second of each client, a number or a fraction (default 1/60)"),
       FLAG(0, "closed", &world->is_closed,
-           "each client waits for the end of its call before it thinks about the next one, instead of sending at any "
-           "time (Poisson)"),
+           "each client waits for the end of its call before it pauses and starts the next one (default: clients start "
+           "calls at random times, as a Poisson process)"),
       REAL("capacity", "R", &world->capacity,
-           "requests a second that the server can serve (default 1.5 times what the clients send when all is well)"),
-      INTEGER("queue", &world->queue, "requests that can wait at the server (default: what it serves in a second)"),
-      REAL("latency", "S", &world->latency, "seconds that an answer takes, beside waiting and service (default 0.05)"),
+           "requests per second that the server can handle (default: 1.5 times the normal load)"),
+      INTEGER("queue", &world->queue,
+              "number of requests that can wait at the server (default: one second of its capacity)"),
+      REAL("latency", "S", &world->latency,
+           "seconds for each answer, in addition to waiting and service (default 0.05)"),
       CHOICE("overflow", "KIND", &world->overflow, failure_names,
-             "what the server answers when its queue is full (default 503)"),
+             "how requests fail when the server's queue is full (default 503)"),
       OWN("outage", "OUTAGE", read_outage, world,
-          "START,LENGTH,KIND: when the outage begins, how many seconds it lasts, and how requests fail in it "
+          "START,LENGTH,KIND: beginning and length of the outage in seconds, and how requests fail during it "
           "(default 30,60,503)"),
       OWN("retry-after", "S", read_retry_after, &world->retry_after,
-          "the value of Retry-After, in 503-retry-after and 429 (default 10); end: the seconds until the outage's end"),
-      REAL("timeout", "S", &world->timeout, "seconds that a client waits for an answer (default 10)"),
-      REAL("duration", "S", &world->duration, "seconds that are simulated (default: 120 after the outage's end)"),
+          "Retry-After in seconds, for 503-retry-after and 429 (default 10); end: the time until the outage ends"),
+      REAL("timeout", "S", &world->timeout, "timeout of an attempt in seconds (default 10)"),
+      REAL("duration", "S", &world->duration,
+           "length of the run in seconds (default: until 120 seconds after the outage)"),
       OWN("policy", "POLICY", add_policy, query,
-          "NAME, or NAME:OPTION=VALUE,... as below; may be given again (default: all that are ready-made)"),
+          "NAME, or NAME:OPTION=VALUE,... (see below). May be repeated (default: all predefined policies)"),
       INTEGER("clients-per-budget", &world->clients_per_budget,
-              "how many clients share a retry budget and a gate, where a policy has them (default 1)"),
-      INTEGER("seed", &world->seed, "the same seed gives the same run (default 1)"),
+              "number of clients that share a retry budget and a gate, if the policy has them (default 1)"),
+      INTEGER("seed", &world->seed, "seed of the random numbers; the same seed gives the same run (default 1)"),
       FLAG(0, "json", &query->as_json, "print one line of JSON"),
-      TEXT(0, "svg", "FILE", &query->svg_path, "write a picture of the load over time"),
+      TEXT(0, "svg", "FILE", &query->svg_path, "write a chart of the load over time to FILE"),
   };
   const int exit_code = read_options(&simulate_command, table, sizeof table / sizeof table[0], argc, argv);
   return exit_code == TOOL_GO_ON ? complete(query) : exit_code;

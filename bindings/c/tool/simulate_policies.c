@@ -1,4 +1,4 @@
-/* The policies of a simulation: the ready-made ones, and those that are put together on the command line. */
+/* The policies of a simulation: predefined ones, and those defined on the command line. */
 #include "simulate.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 const char *const sim_ready_made_names[] = {"none",       "fixed",    "box", "box-budget",
                                             "box-jitter", "box-gate", "all", NULL};
 
-/* A budget of which one client can take 5 retries before a success gives something back. */
+/* The budget of one client allows 5 retries before a success adds to it. */
 enum { READY_MADE_BUDGET = 10 };
 
 static bool is_one_of(const char *name, const char *first, const char *second) {
@@ -29,7 +29,7 @@ bool sim_ready_made(const char *name, sim_policy *policy) {
     options->max_attempts = 1;
     options->max_retries_on_exception = 0;
   } else if (strcmp(name, "fixed") == 0) {
-    /* The first backoff is twice the base, and the cap makes all of them as long as itself. */
+    /* The first backoff is twice the base, so the cap makes all backoffs equally long. */
     options->backoff_cap = 1;
     options->retry_randomization_factor = 0;
     options->max_retries_on_exception = options->max_attempts - 1;
@@ -48,7 +48,7 @@ static bool is_name(const char *text) {
   return length > 0 && length < SIM_NAME_SIZE && text[strspn(text, allowed)] == '\0';
 }
 
-/* An option of a policy, which is a count or a number. */
+/* An option of a policy: a count or a number. */
 typedef struct policy_option {
   const char *name;
   int32_t *count;
@@ -99,7 +99,7 @@ static int set_policy_option(char *assignment, sim_policy *policy) {
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
     if (strcmp(assignment, known[i].name) != 0) continue;
     if (!read_policy_value(&known[i], value)) {
-      return usage_error(&simulate_command, "--policy: %s: '%s' is not a number that fits", known[i].name,
+      return usage_error(&simulate_command, "--policy: %s: '%s' is not a valid number", known[i].name,
                          quoted(quoted_text, value));
     }
     if (known[i].number != &deadline) return TOOL_GO_ON;
@@ -112,7 +112,7 @@ static int set_policy_option(char *assignment, sim_policy *policy) {
   return usage_error(&simulate_command, "--policy: unknown option '%s'", quoted(quoted_text, assignment));
 }
 
-/* The library knows the ranges, and says which option is out of it. */
+/* The library checks the ranges, and names the option that is out of range. */
 static int check_policy(const sim_policy *policy) {
   if (policy->shares_retry_after != 0 && policy->shares_retry_after != 1) {
     return usage_error(&simulate_command, "--policy %s: share-retry-after: must be 0 or 1", policy->name);
@@ -136,12 +136,14 @@ int sim_parse_policy(char *text, sim_policy *policy) {
   char *rest = strchr(text, ':');
   if (rest) *rest++ = '\0';
   if (!is_name(text)) {
-    return usage_error(&simulate_command, "--policy: '%s' is not a name: 1 to %d letters, digits, '.', '_' and '-'",
+    return usage_error(&simulate_command,
+                       "--policy: '%s' is not a valid name; use 1 to %d letters, digits, '.', '_' and '-'",
                        quoted(quoted_text, text), SIM_NAME_SIZE - 1);
   }
   if (!sim_ready_made(text, policy)) {
     if (!rest) {
-      return usage_error(&simulate_command, "--policy: there is no ready-made '%s'; write NAME:OPTION=VALUE,...", text);
+      return usage_error(&simulate_command, "--policy: unknown policy '%s'; to define one, write NAME:OPTION=VALUE,...",
+                         text);
     }
     sim_ready_made("box", policy);
     snprintf(policy->name, sizeof policy->name, "%s", text);

@@ -1,10 +1,10 @@
-/* What boxretry simulate prints. */
+/* The output of boxretry simulate. */
 #include "output.h"
 #include "simulate.h"
 
 #include <stdio.h>
 
-/* --- For programs --- */
+/* --- JSON --- */
 
 static void json_seconds(const char *key, double seconds) {
   if (seconds < 0) {
@@ -102,7 +102,7 @@ void sim_print_json(const sim_query *query, const sim_result *results) {
   putchar('\n');
 }
 
-/* --- For people --- */
+/* --- Text --- */
 
 static const char *seconds_text(char text[NUMBER_SIZE], double seconds) {
   if (seconds < 0) return "-";
@@ -117,9 +117,9 @@ static const char *count_text(char text[NUMBER_SIZE], double count) {
 
 static void print_heading(const sim_world *world) {
   char load[NUMBER_SIZE], capacity[NUMBER_SIZE], start[NUMBER_SIZE], length[NUMBER_SIZE];
-  printf("%ld clients, %s requests a second in all; the server can serve %s.\n", (long)world->clients,
+  printf("%ld clients, %s requests per second in total; the server can handle %s.\n", (long)world->clients,
          format_number(load, sim_normal_load(world)), format_number(capacity, world->capacity));
-  printf("Outage from %s s on, for %s s: %s.\n\n", format_number(start, world->outage_start),
+  printf("Outage at %s s, for %s s: %s.\n\n", format_number(start, world->outage_start),
          format_number(length, world->outage_length), failure_names[world->outage_kind]);
 }
 

@@ -1,4 +1,4 @@
-/* How far a long run of boxretry simulate is: a bar on stderr, if that is a terminal. */
+/* The progress of a long run of boxretry simulate: a bar on stderr, if that is a terminal. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "simulate.h"
@@ -9,7 +9,7 @@
 
 enum { BAR = 30, LINE = 79 };
 
-/* What is over sooner shows no bar. */
+/* Runs that take less time show no bar. */
 static const double patience = 0.5;
 
 static double now(void) {

@@ -1,11 +1,11 @@
-/* SplitMix64, which needs no more state than a counter. */
+/* SplitMix64: its only state is a counter. */
 #include "simulate_random.h"
 
 #include <math.h>
 
 void sim_random_begin(sim_random *random, uint64_t seed) {
   random->state = seed;
-  random->state = sim_random_next(random); /* seeds that follow each other begin far apart */
+  random->state = sim_random_next(random); /* makes sequences from successive seeds start far apart */
 }
 
 uint64_t sim_random_next(sim_random *random) {

@@ -29,7 +29,7 @@ static boxretry_error think(simulation *sim, uint32_t client) {
   return event_heap_add(&sim->waits, (sim_event){time, client, THINK}) ? BOXRETRY_OK : BOXRETRY_ERROR_OUT_OF_MEMORY;
 }
 
-/* Moves the clock of the retry loops on, before one of them looks at it. */
+/* Advances the clock of the retry loops to the simulation's time. */
 static boxretry_error set_clock(simulation *sim) {
   const double seconds = sim->now - sim->clock_time;
   sim->clock_time = sim->now;
@@ -111,12 +111,12 @@ static boxretry_error end_call(simulation *sim, uint32_t number, bool has_succee
   return error;
 }
 
-/* --- What happens --- */
+/* --- Events --- */
 
-/* The server has written its Retry-After when the attempt arrived. */
+/* The server chose its Retry-After when the attempt arrived. */
 static void count_down(simulation *sim) {
   const double arrived = sim->now - sim->world->latency, left = sim_outage_end(sim->world) - arrived;
-  const double after_outage = 1; /* for a queue that is full */
+  const double after_outage = 1; /* for a full queue */
   sim_set_retry_after(sim, left > 0 ? left : after_outage);
 }
 
@@ -145,7 +145,7 @@ static void describe(simulation *sim, uint32_t kind, boxretry_outcome *outcome) 
   }
 }
 
-/* Begins the attempts that a gate holds no longer. A call whose deadline has passed has ended; that is seen here. */
+/* Starts attempts that the gate no longer holds. Calls whose deadline has passed meanwhile end here. */
 static boxretry_error let_through(simulation *sim, size_t gate) {
   const double deadline =
       sim->policy->deadline_ms == BOXRETRY_NO_TIMEOUT ? HUGE_VAL : (double)sim->policy->deadline_ms / 1000;
@@ -160,7 +160,7 @@ static boxretry_error let_through(simulation *sim, size_t gate) {
   return BOXRETRY_OK;
 }
 
-/* For how long the policy waits after a Retry-After: with its jitter, up to its cap. */
+/* The policy's wait after a Retry-After, with its jitter, up to its cap. */
 static double shared_retry_after(const simulation *sim, size_t gate) {
   const boxretry_retry_options *options = &sim->policy->options;
   const double jitter = options->retry_after_jitter * sim_gate_unit_random(&sim->gates, gate);
@@ -182,7 +182,7 @@ static boxretry_error tell_gate(simulation *sim, sim_event answer) {
   return let_through(sim, gate);
 }
 
-/* A client knows how its attempt ended: the library decides. */
+/* A client has the result of its attempt: the library decides. */
 static boxretry_error answered(simulation *sim, sim_event answer) {
   boxretry_outcome outcome = BOXRETRY_OUTCOME_INIT;
   boxretry_decision decision = BOXRETRY_DECISION_INIT;
@@ -222,7 +222,7 @@ static double time_of(const event_queue *queue, double otherwise) {
   return queue->count > 0 ? queue->items[queue->first].time : otherwise;
 }
 
-/* The next thing that happens. False: it lies beyond the end of the run. */
+/* Handles the next event. Returns false if it is after the end of the run. */
 static boxretry_error step(simulation *sim, bool *is_over) {
   const double beyond = sim->world->duration;
   event_queue *queues[] = {&sim->served, &sim->failed, &sim->timeouts};

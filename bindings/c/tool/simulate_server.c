@@ -1,4 +1,5 @@
-/* The model of a server. Service times are fixed (M/D/1 with Poisson arrivals), so its future is known at each arrival. */
+/* A model of a server. Service times are constant (M/D/1 with Poisson arrivals), so its future is known at each
+ * arrival. */
 #include "simulate_server.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@ void sim_server_begin(sim_server *server, const sim_world *world) {
   *server = (sim_server){.world = world, .service = 1 / world->capacity, .free_at = 0};
 }
 
-/* A failure costs the server no time. A client whose timeout is shorter than the latency sees only its timeout. */
+/* Failures cost the server no time. A client whose timeout is shorter than the latency sees only its timeout. */
 static sim_answer failed(const sim_world *world, double now, int32_t kind) {
   const bool is_silent = kind == FAILURE_SILENT || world->latency > world->timeout;
   return (sim_answer){
@@ -24,7 +25,7 @@ static sim_answer failed(const sim_world *world, double now, int32_t kind) {
 sim_answer sim_server_arrival(sim_server *server, double now) {
   const sim_world *world = server->world;
   if (now >= world->outage_start && now < sim_outage_end(world)) return failed(world, now, world->outage_kind);
-  /* Whoever finds the server busy waits, with those who wait already. */
+  /* Requests that arrive while the server is busy wait in the queue. */
   const double ahead = ceil((server->free_at - now) / server->service);
   if (ahead > world->queue) return failed(world, now, world->overflow);
   server->free_at = (server->free_at > now ? server->free_at : now) + server->service;

@@ -1,4 +1,4 @@
-/* How a run of a simulation begins and ends. */
+/* Beginning and end of a simulation run. */
 #include "simulate_state.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ void sim_set_retry_after(simulation *sim, double seconds) {
 boxretry_error sim_state_begin(simulation *sim, const sim_world *world, const sim_policy *policy, sim_result *result) {
   *sim = (simulation){.world = world, .policy = policy, .result = result, .first_free = NO_CALL};
   sim_server_begin(&sim->server, world);
-  /* All policies meet the same arrivals, and calls have the same jitter as far as they go the same way. */
+  /* All policies get the same arrivals, and the same jitter as long as their calls take the same course. */
   sim_random_begin(&sim->arrivals, (uint64_t)(uint32_t)world->seed);
   sim_random_begin(&sim->seeds, ~(uint64_t)(uint32_t)world->seed);
   sim_set_retry_after(sim, world->retry_after);
@@ -46,7 +46,7 @@ boxretry_error sim_state_begin(simulation *sim, const sim_world *world, const si
 }
 
 void sim_state_end(simulation *sim) {
-  /* Ended calls have given theirs back. */
+  /* Calls that have ended have already freed theirs. */
   for (uint32_t i = 0; i < sim->call_count; i++)
     boxretry_retry_loop_free(sim->calls[i].loop);
   free(sim->calls);

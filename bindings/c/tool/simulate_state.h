@@ -8,16 +8,17 @@
 #include "simulate_random.h"
 #include "simulate_server.h"
 
-/* A call under way. */
+/* A running call. */
 typedef struct sim_call {
   boxretry_retry_loop *loop;
   double began;
-  sim_pass pass;   /* of the attempt under way */
-  uint32_t client; /* of a free one: the next free one */
+  sim_pass pass;   /* of the current attempt */
+  uint32_t client; /* in the list of free calls: the next free one */
 } sim_call;
 
 #define NO_CALL UINT32_MAX
-/* What ends a wait: the attempt of a call, the first attempt of a client's next call; or when a gate opens. */
+/* What happens when a wait ends: the next attempt of a call, the first attempt of a client's next call, or a gate
+ * opens. */
 enum { RETRY, THINK, GATE };
 
 typedef struct simulation {
@@ -30,7 +31,7 @@ typedef struct simulation {
   boxretry_strategy *strategy;
   boxretry_clock *clock;
   double clock_time;
-  boxretry_budget **budgets; /* NULL: the policy has none */
+  boxretry_budget **budgets; /* NULL: the policy does not use budgets */
   size_t budget_count;
   sim_gates gates;
   boxretry_header retry_after;
@@ -39,22 +40,22 @@ typedef struct simulation {
   sim_call *calls;
   uint32_t call_count, call_capacity, first_free;
 
-  event_heap waits;                     /* of calls that will be retried, and of clients that think */
-  event_queue served, failed, timeouts; /* answers on their way; each kind comes in the order of its attempts */
-  double next_arrival;                  /* of an open world */
+  event_heap waits;                     /* of calls that will be retried, and of clients between calls */
+  event_queue served, failed, timeouts; /* future answers; those of one kind are in the order of their attempts */
+  double next_arrival;                  /* unless the world is closed */
   sim_random arrivals, seeds;
 } simulation;
 
-/** The clients that share a budget share a gate. */
+/** Clients that share a budget also share a gate. */
 static inline size_t sim_group(const simulation *sim, uint32_t client) {
   return client / (uint32_t)sim->world->clients_per_budget;
 }
 
-/** Prepares a run. sim_state_end() is for one that could not be prepared, too. */
+/** Prepares a run. Call sim_state_end() also after an error. */
 boxretry_error sim_state_begin(simulation *sim, const sim_world *world, const sim_policy *policy, sim_result *result);
 void sim_state_end(simulation *sim);
 
-/** The value of the next Retry-After. */
+/** Sets the value of the next Retry-After. */
 void sim_set_retry_after(simulation *sim, double seconds);
 
 #endif

@@ -1,12 +1,12 @@
-/* The picture of a simulation: load over time, a line for each policy. No scripts; colors follow the reader's theme, and
-   dashes tell the lines apart in print. */
+/* The chart of a simulation: load over time, one line for each policy. It contains no scripts. Its colors follow the
+ * reader's light or dark theme, and dashes distinguish the lines in print. */
 #include "simulate.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
-/* A color for light paper and one for dark, and a pattern of dashes. */
+/* A color for light backgrounds, one for dark ones, and a dash pattern. */
 typedef struct line_style {
   const char *light, *dark, *dashes;
 } line_style;
@@ -23,7 +23,7 @@ enum { WIDTH = 760, LEFT = 56, RIGHT = 20, TOP = 44, PLOT = 280, LEGEND_ROW = 18
 typedef struct picture {
   FILE *file;
   const sim_world *world;
-  double most; /* load at the upper edge */
+  double most; /* load at the top edge */
 } picture;
 
 static double x_of(const picture *picture, double time) {
@@ -35,7 +35,7 @@ static double y_of(const picture *picture, double load) {
   return TOP + PLOT - load / picture->most * PLOT;
 }
 
-/* A step of 1, 2 or 5 times a power of ten, of which about `count` make up the range. */
+/* A step of 1, 2 or 5 times a power of ten, so that about `count` steps cover the range. */
 static double nice_step(double range, int count) {
   const double raw = range / count, power = pow(10, floor(log10(raw)));
   const double digits = raw / power;
@@ -100,7 +100,7 @@ static void write_load(const picture *picture, int32_t index, const sim_series *
   const size_t first = sim_first_bucket(series, world);
   fprintf(picture->file, "<polyline class=\"load p%ld\" points=\"", (long)index);
   for (size_t cell = first; cell + length < series->count; cell += length) {
-    /* A bucket stands for its middle. */
+    /* A bucket is drawn at its middle. */
     const double time = series->first + ((double)cell + (double)length / 2) * series->cell;
     fprintf(picture->file, "%.1f,%.1f ", x_of(picture, time), y_of(picture, sim_bucket_load(series, world, cell)));
   }
@@ -129,7 +129,7 @@ static void write_picture(FILE *file, const sim_query *query, const sim_result *
           failure_names[world->outage_kind], (long)world->clients);
   write_style(file, query->policy_count);
   fprintf(file,
-          "<text x=\"%d\" y=\"18\">Load relative to normal: %ld clients, %.6g requests a second; outage of %g s (%s)"
+          "<text x=\"%d\" y=\"18\">Load relative to normal: %ld clients, %.6g requests per second; outage of %g s (%s)"
           "</text>\n",
           LEFT, (long)world->clients, sim_normal_load(world), world->outage_length, failure_names[world->outage_kind]);
   write_axes(&picture);

@@ -1,4 +1,4 @@
-/* A pipe, a terminal, a device: what keeps its reader or writer waiting. A thread waits, so that the loop need not. */
+/* Pipes, terminals and devices, which can block their reader or writer. A thread blocks instead of the loop. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "stream.h"
@@ -10,21 +10,22 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The largest piece that libcurl gives is half of this. */
+/* The largest piece from libcurl is half of this. */
 enum { CAPACITY = 1 << 20 };
 
 static bool is_empty(const stream_half *half) {
   return half->start == half->end;
 }
 
-/* With the lock held. */
+/* Call with the lock held. */
 static void swap(stream *it) {
   const stream_half half = it->of_loop;
   it->of_loop = it->of_thread;
   it->of_thread = half;
 }
 
-/* Leaves the lock, and lets the loop ask again if it waits. (The library may take locks of its own.) */
+/* Unlocks, and resumes the call if it is paused. The lock must not be held during that: the library takes locks
+ * itself. */
 static void unlock_and_resume(stream *it) {
   boxretry_call *paused = it->paused;
   it->paused = NULL;
@@ -32,14 +33,14 @@ static void unlock_and_resume(stream *it) {
   boxretry_call_resume(paused);
 }
 
-/* --- On the thread. Only what may take long can be cut short: elsewhere it might hold the lock. --- */
+/* --- On the thread. It can be canceled only in calls that may block: elsewhere it might hold the lock. --- */
 
 static void may_be_cancelled(bool may) {
   int before;
   pthread_setcancelstate(may ? PTHREAD_CANCEL_ENABLE : PTHREAD_CANCEL_DISABLE, &before);
 }
 
-/* How many bytes were read, 0 at the end, -1: errno. */
+/* Returns the number of bytes read, 0 at the end, or -1 and errno. */
 static ssize_t read_some(stream *it) {
   ssize_t count;
   may_be_cancelled(true);
@@ -73,7 +74,7 @@ static void *run_reader(void *context) {
   return NULL;
 }
 
-/* False: errno. */
+/* On failure returns false and sets errno. */
 static bool write_all(stream *it) {
   may_be_cancelled(true);
   if (it->descriptor < 0) it->descriptor = open(it->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
@@ -99,7 +100,7 @@ static void *run_writer(void *context) {
     swap(it);
     goes_on = !it->is_over || !is_empty(&it->of_thread);
     unlock_and_resume(it);
-    /* At the end as well, with nothing to write: a pipe's reader is then told that there is nothing. */
+    /* also at the end, with nothing to write: this opens the pipe, so that its reader sees the end */
     if (write_all(it)) continue;
     const int why = errno;
     pthread_mutex_lock(&it->lock);
@@ -110,7 +111,7 @@ static void *run_writer(void *context) {
   return NULL;
 }
 
-/* --- On the loop --- */
+/* --- On the loop's thread --- */
 
 void stream_read(void *context, boxretry_call *call, void *buffer, size_t capacity, int64_t *count) {
   stream *it = context;
@@ -159,7 +160,7 @@ static void free_parts(stream *it) {
   free(it->of_thread.bytes);
 }
 
-/* Signals are for the other threads, which know what to do with them; apart from the one that a write itself brings. */
+/* The other threads handle signals, except SIGPIPE, which the write itself causes. */
 static int start_thread(stream *it, void *(*run)(void *)) {
   sigset_t all, before;
   sigfillset(&all);
@@ -192,7 +193,7 @@ bool stream_begin_writing(stream *it, int descriptor, const char *path) {
   return begin(it, descriptor, path, run_writer);
 }
 
-/* What the path was opened for is closed; some errors come as late as this. */
+/* Closes a descriptor that was opened from the path. Some errors are reported only by close(). */
 static int end(stream *it) {
   if (!it->is_running) return it->error;
   pthread_join(it->thread, NULL);

@@ -1,4 +1,4 @@
-/* Where access tokens come from, as the options --token… give it. */
+/* The sources of access tokens: the options --token…. */
 #define _DEFAULT_SOURCE
 
 #include "token_options.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes of a file that are looked at: more than any token, key or assertion has. */
+/* Maximum size of a file in bytes: more than any token, key or assertion has. */
 enum { FILE_ROOM = 65536 };
 
 static int no_memory(const tool_command *command) {
@@ -21,7 +21,7 @@ static int no_memory(const tool_command *command) {
 
 typedef enum file_part { FIRST_LINE, WHOLE } file_part;
 
-/* Bytes from a descriptor, until there are enough of them. Their number; -1: errno. */
+/* Reads a line, or all up to the maximum. Returns the number of bytes, or -1 and errno. */
 static ssize_t read_bytes(int descriptor, file_part part, char bytes[FILE_ROOM + 1]) {
   size_t length = 0;
   while (length <= FILE_ROOM) {
@@ -29,13 +29,13 @@ static ssize_t read_bytes(int descriptor, file_part part, char bytes[FILE_ROOM +
     if (count < 0) return -1;
     if (count == 0) break;
     length += (size_t)count;
-    /* On a terminal, nobody wants to say that nothing follows the token. */
+    /* on a terminal, one line is enough: no end of file is needed */
     if (part == FIRST_LINE && memchr(bytes, '\n', length)) break;
   }
   return (ssize_t)length;
 }
 
-/* The part of what has been read, as text of its own. NULL: *why, or else errno. */
+/* Copies that part of the bytes. On failure returns NULL and sets *why or else errno. */
 static char *copy_part(file_part part, const char *bytes, size_t length, const char **why) {
   const char *line_end = memchr(bytes, '\n', length);
   if (part == FIRST_LINE && line_end) length = (size_t)(line_end - bytes);
@@ -44,14 +44,14 @@ static char *copy_part(file_part part, const char *bytes, size_t length, const c
     return NULL;
   }
   if (memchr(bytes, '\0', length)) {
-    *why = "has a NUL in it";
+    *why = "contains a NUL byte";
     return NULL;
   }
   if (length > 0 && bytes[length - 1] == '\n') length -= length > 1 && bytes[length - 2] == '\r' ? 2 : 1;
   return strndup(bytes, length);
 }
 
-/* NULL: *why, or else errno. Not by stdio, which would leave a copy in its buffer. */
+/* On failure returns NULL and sets *why or else errno. Does not use stdio, which would leave a copy in its buffer. */
 static char *read_file(token_options *tokens, file_part part, const char *path, const char **why) {
   const bool is_stdin = strcmp(path, "-") == 0;
   char *text = NULL;
@@ -69,7 +69,7 @@ static char *read_file(token_options *tokens, file_part part, const char *path, 
   return text;
 }
 
-/* `field`: of the form, for which the file is; NULL: it is for the token. */
+/* `field`: the form field that the file is for; NULL: the file is for the token. */
 static int refuse_file(const tool_command *command, const tool_option *option, const char *field, const char *why) {
   char buffer[QUOTED_SIZE];
   if (!why && errno == ENOMEM) return no_memory(command);
@@ -85,7 +85,7 @@ static int refuse_several(const tool_command *command) {
   return usage_error(command, "only one of --token, --token-file, --token-env and --token-url can be given");
 }
 
-/* `token` has been allocated, and is the options' from now on; NULL: there was no memory. */
+/* Takes ownership of `token`, which was allocated; NULL: out of memory. */
 static int take_token(const tool_command *command, const tool_option *option, char *token) {
   token_options *tokens = option->target.own.variable;
   if (!token) return no_memory(command);
@@ -110,19 +110,19 @@ int token_read_file(const tool_command *command, const tool_option *option, char
 
 int token_read_environment(const tool_command *command, const tool_option *option, char *value) {
   const char *token = getenv(value);
-  if (!token) return usage_error(command, "--%s: there is no such environment variable", option->name);
+  if (!token) return usage_error(command, "--%s: the environment variable is not set", option->name);
   return take_token(command, option, strdup(token));
 }
 
 /* --- The form --- */
 
-/* Both have been allocated, and are the options' from now on; NULL: there was no memory. */
+/* Takes ownership of both, which were allocated; NULL: out of memory. */
 static int take_field(const tool_command *command, const tool_option *option, char *name, char *text) {
   token_options *tokens = option->target.own.variable;
   return header_list_add(&tokens->fields, name, text) ? TOOL_GO_ON : no_memory(command);
 }
 
-/* What stands before the '='. NULL: *exit_code. */
+/* Copies the name before the '='. On failure returns NULL and sets *exit_code. */
 static char *copy_name(const tool_command *command, const tool_option *option, char *value, int *exit_code) {
   const size_t length = strcspn(value, "=");
   if (length == 0 || value[length] == '\0') {
@@ -159,21 +159,21 @@ int token_read_field_environment(const tool_command *command, const tool_option 
   if (!name) return exit_code;
   const char *text = getenv(strchr(value, '=') + 1);
   if (text) return take_field(command, option, name, strdup(text));
-  exit_code = usage_error(command, "--%s: there is no such environment variable as for '%s'", option->name,
-                          quoted(buffer, name));
+  exit_code =
+      usage_error(command, "--%s: the environment variable for '%s' is not set", option->name, quoted(buffer, name));
   free(name);
   return exit_code;
 }
 
-/* --- All of them --- */
+/* --- Combinations --- */
 
 int token_options_check(const tool_command *command, const token_options *tokens, bool is_stdin_taken) {
   if (tokens->token && tokens->url) return refuse_several(command);
   if (tokens->fields.count > 0 && !tokens->url) {
-    return usage_error(command, "--token-form: there is no --token-url for it to be sent to");
+    return usage_error(command, "--token-form: needs --token-url");
   }
   if (tokens->stdin_count + is_stdin_taken > 1 && tokens->stdin_count > 0) {
-    return usage_error(command, "only one option can read standard input, if one of them is for tokens");
+    return usage_error(command, "only one option can read standard input if one of them is for tokens");
   }
   return TOOL_GO_ON;
 }

@@ -1,25 +1,25 @@
-/* Where access tokens come from, as the options --token… give it. */
+/* The sources of access tokens: the options --token…. */
 #ifndef BOXRETRY_TOOL_TOKEN_OPTIONS_H
 #define BOXRETRY_TOOL_TOKEN_OPTIONS_H
 
 #include "options.h"
 
 /**
- * One token, or an endpoint that gives tokens for a form. The token and the form are memory of their own, overwritten when
- * they are forgotten; on the command line they are overwritten as soon as they are read.
+ * Either a token, or a token endpoint with a form. The token and the form are copies, which are overwritten before they
+ * are freed; the originals on the command line are overwritten as soon as they are read.
  */
 typedef struct token_options {
   char *token;
-  const char *token_option; /* the name of the option that has given it */
+  const char *token_option; /* the name of the option that was used */
   const char *url;
   header_list fields;
   int32_t allows_insecure;
-  int stdin_count; /* of the options that have read standard input */
+  int stdin_count; /* number of options that have read standard input */
 } token_options;
 
 /*
- * Each reads the value of an option into the token_options of its row. What is wrong is said without the value: even where
- * it is the name of something, it may be a secret that was put into the wrong place.
+ * Each reads the value of an option into the token_options of its row. Error messages never contain the value: even if
+ * it should be a name, it may be a secret that was given to the wrong option.
  */
 int token_read_text(const tool_command *command, const tool_option *option, char *value);
 int token_read_file(const tool_command *command, const tool_option *option, char *value);
@@ -46,10 +46,11 @@ int token_read_field_environment(const tool_command *command, const tool_option 
       FLAG(0, "allow-insecure-token", &(tokens)->allows_insecure,                                                      \
            "send tokens and the form over plain http to other machines too: anyone on the network can read them")
 
-/** Whether the options fit together. `is_stdin_taken`: something else reads it. TOOL_GO_ON, or the code to exit with. */
+/** Checks combinations of options. `is_stdin_taken`: something else reads stdin. Returns TOOL_GO_ON or the exit
+ * code. */
 int token_options_check(const tool_command *command, const token_options *tokens, bool is_stdin_taken);
 
-/** Overwrites and frees what is secret. */
+/** Overwrites and frees the secrets. */
 void token_options_forget(token_options *tokens);
 
 #endif

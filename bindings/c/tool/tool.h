@@ -1,10 +1,10 @@
 /*
- * The command-line tool boxretry: what its commands share.
+ * The command-line tool boxretry: declarations shared by its commands.
  *
  *   ../boxretry.c
  *              finds the command, prints help and version
  *   delays.c   boxretry delays
- *   explain.c  boxretry explain; explain_print.c: what it prints
+ *   explain.c  boxretry explain; explain_print.c: its output
  *   fetch.c    boxretry fetch; fetch_options.c, fetch_complete.c, fetch_headers.c, fetch_details.c: its options and help;
  *              fetch_run.c: all of its calls; fetch_call.c: one call; fetch_url.c: its URL and the file's name in it
  *   fetch_user.c
@@ -14,30 +14,31 @@
  *   write_out.c
  *              the format of -w
  *   fetch_source.c, fetch_sink.c
- *              where its bodies come from and go to
+ *              the source and the destination of bodies
  *   fetch_progress.c, fetch_bar.c, fetch_print.c
- *              what it shows
+ *              its output
  *   flow.c     the questions of the documented decision flow, for explain
  *   backoff_range.c
- *              how long a backoff can be
+ *              the range of a backoff
  *   interrupt.c
- *              what Ctrl-C does to a call
- *   options.c  reads a command's options from one table, which is also its help
- *   output.c   numbers, text, colours and JSON
+ *              handling of Ctrl-C during a call
+ *   options.c  reads a command's options from a table, which also makes its help
+ *   output.c   numbers, text, colors and JSON
  *   output_file.c
- *              whether a file can be written
+ *              checks whether a file can be written
  *   request_data.c, form_data.c
  *              the body of a request, and the query of its URL
  *   simulate.c boxretry simulate; simulate_options.c and simulate_policies.c: its options
  *   simulate_run.c, simulate_server.c
- *              the clients, and the server that they ask
+ *              the clients and the server
  *   simulate_events.c, simulate_random.c, simulate_measures.c
- *              what will happen, chance, and what came of it
+ *              future events, random numbers, and results
  *   simulate_print.c, simulate_svg.c, simulate_progress.c
- *              what it shows
- *   stream.c   pipes and the like, beside a loop that must not wait for them
+ *              its output
+ *   stream.c   pipes and other files that can block, handled outside of the loop
  *
- * A new command is a new file with a tool_command, and a line in boxretry.c. The tool uses the public header alone.
+ * To add a command, create a file with a tool_command, and add a line to boxretry.c. The tool uses only the public
+ * header.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,16 +47,16 @@
 
 #include <boxretry.h>
 
-/** How the tool exits. A command may add codes of its own, from 4. */
+/** Exit codes of the tool. Commands may add their own, from 4. */
 enum {
   TOOL_OK = 0,
-  TOOL_FAILED = 1,   /* the output could not be written, or the tool ran out of memory */
-  TOOL_USAGE = 2,    /* an option or its value is wrong */
-  TOOL_INTERNAL = 3, /* a fault in boxretry itself */
-  TOOL_GO_ON = -1    /* no exit code: there is no reason to exit yet */
+  TOOL_FAILED = 1,   /* the output could not be written, or out of memory */
+  TOOL_USAGE = 2,    /* an option or its value is invalid */
+  TOOL_INTERNAL = 3, /* internal error in the tool */
+  TOOL_GO_ON = -1    /* not an exit code: continue */
 };
 
-/** An option that the short help shows, and its one line there. */
+/** An option in the short help, with its one-line description. */
 typedef struct basic_option {
   const char *name;
   const char *help;
@@ -63,10 +64,10 @@ typedef struct basic_option {
 
 typedef struct tool_command {
   const char *name;
-  const char *summary;        /* one line, for the list of commands */
-  const char *const *details; /* printed by --help after all options; each ends in a newline, the list in NULL */
-  const basic_option
-      *basics; /* what --help shows, if it does not show everything; ends with a NULL name. NULL: it does */
+  const char *summary; /* one line, for the list of commands */
+  const char *const
+      *details; /* printed by --help all after the options; each string ends in a newline, the list in NULL */
+  const basic_option *basics; /* options of the short --help; ends with a NULL name. NULL: --help prints everything */
   int (*run)(int argc, char **argv);
 } tool_command;
 
@@ -75,22 +76,22 @@ extern const tool_command explain_command;
 extern const tool_command fetch_command;
 extern const tool_command simulate_command;
 
-/** Says on stderr, in one line, what is wrong with how the command was called. `command` NULL: none was found. */
+/** Prints one line on stderr about an error in the command line. `command` is NULL if no command was found. */
 __attribute__((format(printf, 2, 3))) int usage_error(const tool_command *command, const char *format, ...);
 
-/** Says on stderr that the library, or the tool, failed; answers the exit code. */
+/** Prints on stderr why the library or the tool failed; returns the exit code. */
 int library_error(const tool_command *command, boxretry_error error);
 __attribute__((format(printf, 2, 3))) int internal_error(const tool_command *command, const char *format, ...);
 
 enum { QUOTED_SIZE = 64 };
 
-/** What a caller wrote, fit for a message: cut to one short line, without control characters. Returns `buffer`. */
+/** Makes a user's text printable: one short line without control characters. Returns `buffer`. */
 const char *quoted(char buffer[QUOTED_SIZE], const char *text);
 
-/** The same of a URL, without what may be a secret in it: user, password, query and fragment. Returns `buffer`. */
+/** The same for a URL, without parts that may be secret: user, password, query and fragment. Returns `buffer`. */
 const char *public_part(char buffer[QUOTED_SIZE], const char *url);
 
-/** Overwrites and frees a text. NULL is accepted. */
+/** Overwrites and frees a string. NULL is accepted. */
 void forget(char *secret);
 
 #endif

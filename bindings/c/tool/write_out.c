@@ -1,4 +1,4 @@
-/* The format of -w: text with variables, as curl has them. */
+/* The format of -w: text with variables, as in curl. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "write_out.h"
@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the variables are made of. */
+/* The values of the variables. */
 typedef struct outcome {
   const fetch_job *job;
   const boxretry_response *response;
-  boxretry_attempt last; /* all zeros and defaults if there was none */
+  boxretry_attempt last; /* all zeros and defaults if there was no attempt */
   int exit_code;
   FILE *stream;
 } outcome;
@@ -165,12 +165,12 @@ static const struct {
 
 static const char header_begin[] = "header{", only_error[] = "onerror";
 
-/* Whether a variable has this name, of that length. */
+/* Whether a variable has this name, which is `length` bytes long. */
 static bool is(const char *name, const char *text, size_t length) {
   return strlen(name) == length && strncmp(name, text, length) == 0;
 }
 
-/* NULL: there is no such variable. */
+/* Finds the variable with this name. NULL: there is none. */
 static writer find(const char *name, size_t length) {
   for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
     if (is(variables[i].name, name, length)) return variables[i].write;
@@ -178,7 +178,8 @@ static writer find(const char *name, size_t length) {
   return NULL;
 }
 
-/* "%{name}" or "%header{name}" at `text`: the name's length, and where it ends. 0: there is neither. */
+/* Parses "%{name}" or "%header{name}" at `text`: returns the length of the name, and where it ends. 0: neither of
+ * them. */
 static size_t name_at(const char *text, const char **name, bool *is_header, const char **end) {
   *is_header = strncmp(text + 1, header_begin, sizeof header_begin - 1) == 0;
   if (!*is_header && text[1] != '{') return 0;
@@ -212,7 +213,7 @@ static void write_header(outcome *it, const char *name, size_t length) {
   free(copy);
 }
 
-/* Writes what begins with a backslash or a percent sign, and returns where it ends. NULL: nothing more is to be written. */
+/* Writes an escape or a variable, and returns where it ends. NULL: the rest must not be written. */
 static const char *write_special(outcome *it, const char *text) {
   static const char escapes[] = "n\nr\rt\t";
   const char *name, *end;
