@@ -172,7 +172,7 @@ extension ClientHandle {
             tokens: tokens, owner: owner)
     }
 
-    /// Where the call's access tokens come from; nil: it has none (T13). Sets how they travel.
+    /// The source of the call's access tokens; nil: none (T13). Also sets how tokens are sent.
     private func tokens(
         for request: boxretry_request, _ copy: RequestCopy, _ settings: inout SharedCallSettings
     ) throws(Failure) -> TokenSource? {
@@ -194,7 +194,8 @@ extension ClientHandle {
         case .refused:
             throw .invalidArgument(
                 "request", "url",
-                "would send the token over plain http to another machine or a proxy; set allow_insecure_token to allow this")
+                "would send the token over plain http to another machine or a proxy; set allow_insecure_token to allow this"
+            )
         }
     }
 

@@ -45,7 +45,7 @@ public struct ResponseFraming {
         }
     }
 
-    /// Whether one of the names below has so many letters.
+    /// Whether one of the names below has that length.
     private static func mayBeKnown(_ count: Int) -> Bool { count == 14 || count == 16 || count == 17 }
 
     private mutating func take(_ name: ByteCursor, _ value: ByteCursor) -> ByteCursor? {

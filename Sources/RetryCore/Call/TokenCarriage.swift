@@ -1,27 +1,27 @@
-/// Whether a sending carries its call's access token (T13). This is the one place where that is decided: for the request when
-/// it is submitted, and for each sending of it again.
+/// Whether a sending carries its call's access token (T13). Only this type decides that: when the request is submitted,
+/// and each time it is sent again.
 public enum TokenCarriage: Equatable {
-    /// `isDirect`: past the proxies of the environment, which could read what is meant for this machine alone.
+    /// `isDirect`: without the environment's proxies, which could read data that is meant only for this machine.
     case token(isDirect: Bool)
     case noToken
-    /// Others could read it on the way.
+    /// Others on the network could read the token.
     case refused
 
-    /// What is known of the sending.
+    /// The properties of a sending that determine the result.
     public struct Facts {
-        /// https
+        /// The URL's scheme is https.
         public var hasTLS: Bool
-        /// The host is this machine, whatever a resolver answers.
+        /// The host is always this machine, with any resolver.
         public var isLocal: Bool
-        /// The client was given a proxy.
+        /// The client has an explicit proxy.
         public var hasProxy: Bool
         /// `allow_insecure_token`
         public var allowsInsecure: Bool
-        /// It goes to the scheme, host and port that the request was for.
+        /// The target has the scheme, host and port of the original request.
         public var isOwnOrigin: Bool
-        /// The caller has set an Authorization, in the request or in its hook: it wins.
+        /// The caller has set Authorization, in the request or in a hook; that header replaces the token.
         public var hasAuthorization: Bool
-        /// The caller's hook wants none.
+        /// The caller's hook has declined the token.
         public var isDeclined: Bool
 
         public init(
@@ -40,10 +40,10 @@ public enum TokenCarriage: Equatable {
     }
 
     /// ```
-    /// another origin, an Authorization of the caller's, or none wanted   noToken
-    /// https, or allow_insecure_token                                     token
-    /// http to this machine, and no proxy was given                       token, past the environment's proxies
-    /// any other http                                                     refused
+    /// another origin, the caller's own Authorization, or declined   noToken
+    /// https, or allow_insecure_token                                token
+    /// http to this machine, without an explicit proxy               token, without the environment's proxies
+    /// any other http                                                refused
     /// ```
     public init(_ facts: Facts) {
         guard facts.isOwnOrigin, !facts.hasAuthorization, !facts.isDeclined else {

@@ -1,5 +1,5 @@
-/// What the strategy says about one outcome, and the retry loop as it is afterward. The call keeps its own loop until it
-/// acts on the answer.
+/// The strategy's decision about one outcome, and the resulting state of the retry loop. The call keeps its own loop
+/// until it acts on the answer.
 public struct StrategyAnswer {
     public let loop: RetryLoop
     /// Nil: the strategy's callback failed.
