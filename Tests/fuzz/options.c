@@ -48,7 +48,8 @@ static void fuzz_retry_options(input *in) {
   }
   value.delay_headers = headers;
   PUT_POINTER(&raw, &value, boxretry_retry_options, delay_headers);
-  value.should_retry_header = take_flag(in) ? take_text(in) : NULL;
+  const char *name = take_flag(in) ? take_text(in) : NULL;
+  if (has_field(&raw, sizeof value)) value.should_retry_header = name; /* an older, shorter struct does not have it */
   PUT_POINTER(&raw, &value, boxretry_retry_options, should_retry_header);
   are_headers = are_headers && (value.should_retry_header == NULL || is_header_name(value.should_retry_header));
   bool is_valid = is_in(value.max_attempts, 0, 1000000) && is_in(value.max_retries_on_exception, 0, 1000000) &&
