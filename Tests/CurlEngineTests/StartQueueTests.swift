@@ -1,4 +1,5 @@
 import CShims
+import Glibc
 import RetryCore
 import Testing
 

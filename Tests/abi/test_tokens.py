@@ -111,9 +111,9 @@ def test_f66_provider_that_lets_go_of_its_request_without_an_answer_has_failed(r
     calls: list[int] = []
 
     def provide(source: Source, request: int) -> None:
-        calls.append(request)
         for _ in range(retains):
             source.retain(request)
+        calls.append(request)  # from here on, the other thread releases
 
     source = Source(provide)
     assert source.get_async() == "BOXRETRY_OK"

@@ -189,7 +189,7 @@ def test_the_c_interface_names_what_cannot_be_set(field: str) -> None:
     with Client() as client:
         handle = client._open_handle()
         assert _abi.boxretry_client_new_derived(handle.pointer, byref(struct), byref(made)) == Error.INVALID_ARGUMENT
-        assert _abi.boxretry_last_error_detail().startswith(f"options.{field}: is what derived clients share".encode())
+        assert _abi.boxretry_last_error_detail().startswith(f"options.{field}: is shared with the client".encode())
         assert not made.value
         assert _abi.boxretry_client_new_derived(None, None, byref(made)) == Error.INVALID_ARGUMENT
         assert _abi.boxretry_client_new_derived(handle.pointer, None, None) == Error.INVALID_ARGUMENT

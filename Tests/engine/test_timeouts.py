@@ -251,5 +251,5 @@ def test_a_call_that_times_out_elsewhere_disturbs_no_other(server: FaultServer, 
     )
     for _ in range(20):
         assert client.get(server.url("/seq/200", id=server.new_id())).status == 200
-    with pytest.raises(BoxRetryError, match="nothing moved"):
+    with pytest.raises(BoxRetryError, match="no data was transferred"):
         stalled.result()
