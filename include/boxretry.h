@@ -330,7 +330,8 @@ typedef struct boxretry_client_options {
   /* The header User-Agent: no control character except the tab. NULL: "boxretry/" and the version. */
   const char *user_agent;
 
-  /* A file with CA certificates in PEM form, to trust instead of the system's. NULL: the system's. */
+  /* A file with CA certificates in PEM form, to trust instead of the system's. It does not apply to an https proxy, which
+     is always checked against the system's. NULL: the system's. */
   const char *ca_file;
 
   /* The proxy's URL, for BOXRETRY_PROXY_GIVEN; otherwise NULL. Its scheme is http (default), https, socks4, socks4a,

@@ -104,7 +104,7 @@ static bool check_plain(const char *url, shim_url *out) {
 
 /* What is wrong with a URL that cannot be fetched. */
 static const char *url_problem(const char *url, CURLUcode code) {
-  static const char no_scheme[] = "has no scheme: it is to begin with http:// or https://";
+  static const char no_scheme[] = "has no scheme: it must begin with http:// or https://";
   const bool names_one = strstr(url, "://") != NULL; /* libcurl takes the host in host:80 for a scheme */
   switch (code) {
   case CURLUE_UNSUPPORTED_SCHEME:

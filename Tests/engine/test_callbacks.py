@@ -77,7 +77,7 @@ def test_events_tell_of_reconnects_and_errors(server: FaultServer) -> None:
         client.get(url)
         assert [event.kind for event in events] == [B, R, B, E, C]
         events.clear()
-        with pytest.raises(Exception, match="connection"):
+        with pytest.raises(Exception, match="could not connect"):
             client.get(f"http://127.0.0.1:{server.ports['refused']}/")
         assert events[-1].error is Error.CONNECT
 

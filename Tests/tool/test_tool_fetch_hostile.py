@@ -57,8 +57,8 @@ def test_a_url_that_is_none_is_refused(server: FaultServer, url: bytes) -> None:
     ("url", "message"),
     [
         (b"", "is empty"),
-        (b"127.0.0.1:PORT/seq/200", "has no scheme: it is to begin with http:// or https://"),
-        (b"localhost/seq/200", "has no scheme: it is to begin with http:// or https://"),
+        (b"127.0.0.1:PORT/seq/200", "has no scheme: it must begin with http:// or https://"),
+        (b"localhost/seq/200", "has no scheme: it must begin with http:// or https://"),
         (b"ftp://127.0.0.1:PORT/seq/200", "has a scheme other than http and https"),
         (b"http://", "has no host"),
         (b"http://127.0.0.1:PORT0000/", "has an invalid port"),

@@ -275,3 +275,12 @@ def test_f84_half_of_a_compressed_stream_is_no_file(server: FaultServer, tmp_pat
     assert run.exit_code == 5
     assert (tmp_path / "page").read_text() == "old"
     assert names_in(tmp_path) == ["page"]
+
+
+def test_an_output_file_that_cannot_be_written_is_reported_by_its_reason(server: FaultServer, tmp_path: Path) -> None:
+    """Before anything is sent."""
+    mine = server.new_id()
+    for name, why in ((str(tmp_path / "no" / "file"), "No such file or directory"), (str(tmp_path), "Is a directory")):
+        run = fetch("-o", name, server.url("/seq/200", id=mine))
+        assert (run.exit_code, run.errors) == (9, f"boxretry fetch: the output file cannot be written: {why}\n")
+    assert server.seen(mine) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -143,3 +144,10 @@ def test_the_help_documents_the_keys_of_the_json() -> None:
         assert f"\n  {key} " in text
     for key in ATTEMPT_KEYS + REDIRECT_KEYS:
         assert f"\n    {key}" in text
+
+
+def test_json_shows_no_password(server: FaultServer) -> None:
+    secret = server.url("/seq/404").replace("://", "://user:s3cr3t@")
+    run = fetch("--json", secret, secret)
+    assert "s3cr3t" not in run.output + run.errors
+    assert json.loads(run.output.splitlines()[0])["url"] == secret.replace("user:s3cr3t@", "")

@@ -20,7 +20,8 @@ func transportEnd(_ code: CURLcode, of transfer: Transfer, _ easy: CurlEasy?) ->
     case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_NO_CONNECTION_AVAILABLE:
         return .failed(.connect)
     case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR,
-        CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED, CURLE_SSL_SHUTDOWN_FAILED:
+        CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED,
+        CURLE_SSL_SHUTDOWN_FAILED:
         return .failed(.tls)
     case CURLE_SEND_ERROR:
         // With HTTP/2 it may be an acknowledgement that could not be sent, long after the request was.

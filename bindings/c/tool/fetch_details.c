@@ -74,7 +74,7 @@ const char *const fetch_details[] = {
     "  stderr, stdout: print the rest there\n"
     "\n",
     "JSON, an object with:\n"
-    "  url         the URL as given, if there are several\n"
+    "  url         the URL, without user and password, if there are several\n"
     "  status      status of the last response; 0 if the call ended without one\n"
     "  error       null if the call ended with a response, else the error's name:\n"
     "              those below, response_too_large, too_many_redirects, setting,\n"

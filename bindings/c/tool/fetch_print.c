@@ -62,13 +62,27 @@ static double body_length(const boxretry_response *response) {
   return (double)length + (double)boxretry_response_sink_length(response);
 }
 
+/* The URL as given, but without user and password. */
+static void print_json_url(const char *given) {
+  const char *host = strstr(given, "://");
+  host = host ? host + 3 : given;
+  const size_t scheme = (size_t)(host - given);
+  const char *end = host + strcspn(host, "/?#");
+  for (const char *at = host; at < end; at++)
+    if (*at == '@') host = at + 1;
+  char url[scheme + strlen(host) + 1];
+  memcpy(url, given, scheme);
+  strcpy(url + scheme, host);
+  json_string("url", url);
+}
+
 void fetch_print_json(const fetch_job *job) {
   const fetch_result *result = &job->result;
   const boxretry_response *response = result->response;
   boxretry_attempt attempt;
   boxretry_redirect redirect = BOXRETRY_REDIRECT_INIT;
   json_begin(NULL, '{');
-  if (job->query->urls.count > 1) json_string("url", job->url_given);
+  if (job->query->urls.count > 1) print_json_url(job->url_given);
   json_integer("status", boxretry_response_status(response));
   json_name("error", result->error != BOXRETRY_OK, boxretry_error_name(result->error));
   if (result->token_error != BOXRETRY_OK) json_string("token_error", boxretry_error_name(result->token_error));

@@ -78,8 +78,10 @@ void fetch_sink_end(fetch_sink *it, fetch_job *job) {
   const bool is_awaited = is_written && result->error != BOXRETRY_ERROR_CANCELLED;
   const int why = is_awaited ? stream_finish(&it->stream) : stream_abandon(&it->stream);
   if (job->output) {
-    result->output_errno = why;
-    if (why != 0) result->error = BOXRETRY_ERROR_SINK;
+    if (why != 0) {
+      result->output_errno = why;
+      result->error = BOXRETRY_ERROR_SINK;
+    }
   } else {
     result->stdout_errno = why;
   }
