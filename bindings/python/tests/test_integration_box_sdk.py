@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import gzip
 import io
 import re
 import threading
@@ -16,6 +17,7 @@ from test_fork import in_child
 
 pytest.importorskip("box_sdk_gen")
 
+import box_sdk_gen
 from box_sdk_gen import (
     BoxAPIError,
     BoxCCGAuth,
@@ -33,13 +35,15 @@ from box_sdk_gen.networking.fetch_options import FetchOptions, ResponseFormat
 from box_sdk_gen.networking.network import NetworkSession
 from box_sdk_gen.networking.proxy_config import ProxyConfig
 from box_sdk_gen.networking.retries import BoxRetryStrategy, RetryStrategy
-from box_sdk_gen.networking.timeout_config import TimeoutConfig
 
 from boxretry import CancelledError, ConnectError, IdleTimeoutError, NetworkError
 from boxretry.integrations.box_sdk import RetryNetworkClient
 from boxretry.testing import Answer, Fault, ScriptedServer
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+
+TimeoutConfig: Any = getattr(box_sdk_gen, "TimeoutConfig", None)
+needs_timeout_config = pytest.mark.skipif(TimeoutConfig is None, reason="this version has no TimeoutConfig")
 
 FOLDER = "/2.0/folders/0"
 DOWNLOAD = "/2.0/files/2/content"
@@ -240,6 +244,7 @@ def test_a_stream_that_cannot_be_read(scripted_box: Box, client: BoxClient) -> N
         upload(client, Fails(CONTENT))
 
 
+@needs_timeout_config
 def test_a_time_out_is_a_network_exception(scripted_box: Box, network_client: Any) -> None:
     client = box_client(scripted_box, network_client, timeout_config=TimeoutConfig(read_timeout_ms=100))
     scripted_box.faults[FOLDER] = [Fault.SILENCE, Fault.SILENCE]
@@ -337,6 +342,7 @@ def _what_matters(seen: Any) -> tuple[object, ...]:
     return seen.method, seen.target, headers, seen.body.replace(boundary.encode(), b"")
 
 
+@needs_timeout_config
 def test_what_ends_without_a_response_has_its_cause(scripted_box: Box, server: Any) -> None:
     client = box_client(scripted_box, RetryNetworkClient(), timeout_config=TimeoutConfig(read_timeout_ms=50))
     scripted_box.faults[FOLDER] = [Fault.SILENCE] * 3
@@ -393,6 +399,7 @@ def test_it_works_in_a_child_of_fork(scripted_box: Box) -> None:
     assert client.folders.get_folder_by_id("0").id == "0"
 
 
+@needs_timeout_config
 def test_f131_f144_the_connection_timeout_alone(server: Any) -> None:
     """F131, F144: given a full backlog, the call ends after that time; other values keep their defaults."""
     session = NetworkSession(
@@ -407,3 +414,122 @@ def test_f131_f144_the_connection_timeout_alone(server: Any) -> None:
     assert isinstance(raised.value.error, ConnectError)
     assert "timed out" in raised.value.error.detail
     assert fetch(server.url("/seq/200", id=server.new_id(), first=300)).status == 200
+
+
+def test_f144_a_session_without_timeouts(server: Any) -> None:
+    """F144: given None, or the session of a boxsdk before 10.5, then the timeouts have their defaults."""
+    session = NetworkSession()
+    if TimeoutConfig:
+        session.timeout_config = None  # type: ignore[assignment]
+    url = server.url("/seq/200", id=server.new_id(), first=300)
+    assert RetryNetworkClient().fetch(FetchOptions(url=url, method="GET", network_session=session)).status == 200
+
+
+@pytest.mark.skipif(TimeoutConfig is not None, reason="this version has TimeoutConfig")
+def test_f144_the_connection_timeout_without_timeout_config(server: Any) -> None:
+    """F144: given a version of the SDK with fixed timeouts, then its 5 s limit connecting, unless a setting differs."""
+    session = NetworkSession(retry_strategy=BoxRetryStrategy(max_attempts=1))
+    options = FetchOptions(f"http://127.0.0.1:{server.ports['backlog']}/", "GET", network_session=session)
+    for client in (RetryNetworkClient(), RetryNetworkClient(connect_timeout=0.1)):
+        with pytest.raises(BoxSDKError, match="timed out"):
+            client.fetch(options)
+
+
+PACKED = gzip.compress(b'{"a": 1}')
+
+
+def packed_answer(status: int = 200, body: bytes = PACKED) -> Answer:
+    return Answer(status, {"Content-Type": "application/json", "Content-Encoding": "gzip"}, body)
+
+
+@pytest.mark.parametrize("headers", [{}, {"Accept-Encoding": "identity"}, {"range": "bytes=0-"}], ids=str)
+def test_f144_gzip_is_decompressed(network_client: Any, headers: dict[str, str]) -> None:
+    """F144: given a request for compressed responses, one that refuses them, and one with a Range."""
+    answers = [packed_answer(), packed_answer(), packed_answer(400)]
+    session = NetworkSession(additional_headers=headers)
+    with ScriptedServer(answers) as server:
+
+        def fetch(**options: Any) -> Any:
+            return network_client.fetch(FetchOptions(server.url, "GET", network_session=session, **options))
+
+        response = fetch()
+        assert (response.data, response.content.read()) == ({"a": 1}, b'{"a": 1}')
+        assert response.headers["Content-Encoding"] == "gzip"
+        assert fetch(response_format=ResponseFormat.BINARY).content.read() == b'{"a": 1}'
+        with pytest.raises(BoxAPIError) as raised:
+            fetch(response_format=ResponseFormat.BINARY)
+    info = raised.value.response_info
+    assert (info.body, info.raw_body) == ({"a": 1}, '{"a": 1}')
+    if not headers:
+        for seen in server.requests:
+            assert (seen.header("Accept-Encoding") or "").startswith("gzip, deflate")
+
+
+def test_f144_large_responses_are_decompressed(network_client: Any) -> None:
+    """F144: given much more data than a reader takes at once, also with a Range."""
+    for headers in ({}, {"Range": "bytes=0-"}):
+        with ScriptedServer([packed_answer(body=gzip.compress(CONTENT * 9))]) as server:
+            options = FetchOptions(server.url, "GET", headers=headers, response_format=ResponseFormat.BINARY)
+            stream = network_client.fetch(options).content
+            assert stream.read(1000) + stream.read() == CONTENT * 9
+
+
+def test_f144_w4_half_of_a_compressed_response_is_retried() -> None:
+    """F144, W4: the SDK's own client takes it for the response."""
+    with ScriptedServer([packed_answer(body=PACKED[:-9]), packed_answer()]) as server:
+        session = NetworkSession(retry_strategy=BoxRetryStrategy(retry_base_interval=0))
+        options = FetchOptions(server.url, "GET", network_session=session)
+        assert RetryNetworkClient().fetch(options).data == {"a": 1}
+        assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("response_format", [ResponseFormat.BINARY, ResponseFormat.JSON])
+def test_f144_what_is_not_gzip_is_an_error(response_format: ResponseFormat) -> None:
+    """F144: given the part of a compressed file that does not begin at its start."""
+    with ScriptedServer([packed_answer(206, PACKED[5:])]) as server:
+        options = FetchOptions(server.url, "GET", headers={"Range": "bytes=5-"}, response_format=response_format)
+        with pytest.raises(BoxSDKError, match="gzip"):
+            RetryNetworkClient().fetch(options).content.read()  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("variable", ["http_proxy", "HTTP_PROXY", "all_proxy"])
+def test_f144_the_proxy_of_the_environment(network_client: Any, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    """F144: given a proxy in the environment, then requests go there, except to hosts that `no_proxy` names."""
+    with ScriptedServer([Answer(200, {}, "{}")]) as proxy:
+        direct = ScriptedServer([Answer(200, {}, "{}"), Answer(302, {"Location": "http://box.invalid/b"}), Answer(204)])
+        with direct:
+            monkeypatch.setenv(variable, proxy.url)
+            monkeypatch.setenv("no_proxy", "localhost")
+            excepted = direct.url.replace("127.0.0.1", "localhost")
+            for url in ("http://box.invalid/a", excepted + "/c", excepted + "/redirect"):
+                assert network_client.fetch(FetchOptions(url, "GET")).status == 200
+            network_client.requests_session.trust_env = False
+            assert network_client.fetch(FetchOptions(direct.url + "/d", "GET")).status == 204
+    assert [seen.target for seen in proxy.requests] == ["http://box.invalid/a", "http://box.invalid/b"]
+    assert [seen.target for seen in direct.requests] == ["/c", "/redirect", "/d"]
+
+
+def test_f144_a_redirect_to_a_host_without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """F144: requests keeps the first URL's proxy, although its documentation says that `no_proxy` applies."""
+    with ScriptedServer([Answer(200, {}, "{}")]) as direct:
+        location = direct.url.replace("127.0.0.1", "localhost") + "/a"
+        with ScriptedServer([Answer(302, {"Location": location})]) as proxy:
+            monkeypatch.setenv("http_proxy", proxy.url)
+            monkeypatch.setenv("no_proxy", "localhost")
+            assert RetryNetworkClient().fetch(FetchOptions("http://box.invalid", "GET")).status == 200
+    assert len(direct.requests) == 1
+
+
+def test_f144_the_proxy_of_the_session_goes_before_the_environment(
+    scripted_box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://proxy.invalid:1")
+    with ScriptedServer([Answer(200, {}, '{"type": "folder", "id": "7"}')]) as proxy:
+        client = box_client(scripted_box, RetryNetworkClient(), BoxDeveloperTokenAuth(token="token"))
+        assert client.with_proxy(ProxyConfig(url=proxy.url)).folders.get_folder_by_id("0").id == "7"
+
+
+def test_f144_an_unusable_proxy_is_an_error_of_the_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://:80")
+    with pytest.raises(BoxSDKError, match="proxy"):
+        RetryNetworkClient().fetch(FetchOptions("http://box.invalid", "GET"))

@@ -2,45 +2,42 @@
 
 session = NetworkSession(network_client=RetryNetworkClient())
 client = BoxClient(auth=auth, network_session=session)
+
+If the program repeats failed calls of the SDK itself, retries multiply. Turn one of the two off, for example with
+`NetworkSession(retry_strategy=BoxRetryStrategy(max_attempts=1), network_client=...)`. Retries also multiply if the
+SDK's own `BoxNetworkClient` has a requests session with a `RetryAdapter`: use this client instead.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import io
 import time
-from collections.abc import Iterator
 from functools import partial
-from typing import Any, Union
+from typing import Any
 from urllib.parse import urljoin
 
-from box_sdk_gen.box.errors import BoxAPIError, BoxSDKError, RequestInfo, ResponseInfo
-from box_sdk_gen.internal.utils import ResponseByteStream
+from box_sdk_gen.box.errors import BoxAPIError, BoxSDKError, RequestInfo
 from box_sdk_gen.networking import retries
 from box_sdk_gen.networking.box_network_client import APIRequest, BoxNetworkClient
 from box_sdk_gen.networking.fetch_options import FetchOptions, ResponseFormat
 from box_sdk_gen.networking.fetch_response import FetchResponse
 from box_sdk_gen.networking.network import NetworkSession
-from box_sdk_gen.serialization.json import json_to_serialized_data
-from requests.structures import CaseInsensitiveDict
-from requests.utils import super_len
-from urllib3 import HTTPHeaderDict
+from requests.utils import get_environ_proxies, select_proxy, super_len
 
-from ..calls.response import Response
 from ..client import Client
 from ..decisions.loop import RetryLoop
 from ..decisions.strategy import RetryStrategy
 from ..enums import Action, Proxy
 from ..errors import BoxRetryError, CancelledError, NetworkError
 from ..outcome import Outcome
-from ..stream import Stream
-from ._engine import REQUEST_ARGUMENTS, Clients, idle_timeout, latin_1_lines, sendable
+from ._box_responses import Received
+from ._engine import REQUEST_ARGUMENTS, Clients, idle_timeout, sendable
 from ._sending import body_of_host, send, send_for_stream
 
 _MOST_REDIRECTS = 30
 
-#: The response of an attempt: complete, or to be read.
-_Came = Union[Response, Stream]
+#: Settings for box-sdk-gen, and for boxsdk before 10.5, whose sessions have no `timeout_config`.
+_OLD_SETTINGS = {} if hasattr(NetworkSession, "with_timeout_config") else {"connect_timeout": 5}
 
 
 class RetryNetworkClient(BoxNetworkClient):
@@ -52,7 +49,13 @@ class RetryNetworkClient(BoxNetworkClient):
 
     `timeout_config`: the read timeout is the longest time without any data in each attempt, including the time to
     connect; the connection timeout limits the time to connect. A value that is not given keeps its default (60 s;
-    none). `proxy_url` is the proxy; without it no proxy is used.
+    none). With versions of the SDK that do not have it, the client's settings `timeout` and `connect_timeout` apply, by
+    default 60 s and 5 s.
+
+    `proxy_url` is the proxy. Without it, the proxy is that of the environment, as in requests: `http_proxy`,
+    `https_proxy`, `all_proxy` and `no_proxy` are read for each request that is sent, also after a redirect.
+
+    Compressed responses are requested and decompressed.
 
     The waiting thread reads uploads while they are sent. Downloads arrive while they are read: if one breaks off after
     its status is known, reading it raises BoxSDKError.
@@ -69,7 +72,7 @@ class RetryNetworkClient(BoxNetworkClient):
             raise TypeError(f"{', '.join(sorted(unsupported))}: the NetworkSession sets this")
         # Each attempt is a separate call, because its headers differ.
         once = RetryStrategy(max_attempts=1, max_retries_on_exception=0)
-        self._clients = Clients(Client, {"strategy": once, **settings})
+        self._clients = Clients(Client, {"strategy": once, **_OLD_SETTINGS, **settings})
 
     def fetch(self, options: FetchOptions) -> FetchResponse:
         """Sends a request for the SDK. See the class."""
@@ -83,7 +86,7 @@ class RetryNetworkClient(BoxNetworkClient):
             wait = rules.wait_before_retry(response, error)
             if wait is None:
                 break
-            if isinstance(response, Stream):
+            if response is not None:
                 response.close()
             self._reset_options_stream(options, stream_position, error)
             self._reset_multipart_streams(options, part_positions, error)
@@ -91,8 +94,8 @@ class RetryNetworkClient(BoxNetworkClient):
         if response is None:
             raise BoxSDKError(message=str(error), error=error) from error
         if 200 <= response.status < 400:
-            return _fetch_response(response)
-        raise _api_error(request, response.response if isinstance(response, Stream) else response, session)
+            return response.fetch_response()
+        raise _api_error(request, response, session)
 
     def close(self) -> None:
         """Closes all connections. If the network client is used again, it makes new ones."""
@@ -101,10 +104,9 @@ class RetryNetworkClient(BoxNetworkClient):
 
     def _attempt(
         self, request: APIRequest, session: NetworkSession, options: FetchOptions
-    ) -> tuple[_Came | None, NetworkError | None]:
+    ) -> tuple[Received | None, NetworkError | None]:
         """The response; or the error if there is none, if that is a network exception."""
-        client = self._clients.get(proxy=session.proxy_url or Proxy.NONE)
-        timeouts = _timeouts(session.timeout_config)
+        timeouts = _timeouts(getattr(session, "timeout_config", None))
         is_binary = options.response_format == ResponseFormat.BINARY
         send_it = partial(send_for_stream, stream_errors=False) if is_binary else send
         try:
@@ -116,8 +118,10 @@ class RetryNetworkClient(BoxNetworkClient):
                     **timeouts,
                     **_body(request.data),
                     **REQUEST_ARGUMENTS,
+                    "compression": True,
                 }
-                response: _Came = send_it(client, request.method, request.url, arguments)
+                client = self._clients.get(proxy=self._proxy(request.url, session))
+                response = Received(send_it(client, request.method, request.url, arguments), request.headers)
                 following = self._redirected(request, response) if request.allow_redirects else None
                 if following is None:
                     return response, None
@@ -128,7 +132,13 @@ class RetryNetworkClient(BoxNetworkClient):
         except (BoxRetryError, CancelledError, OSError) as error:  # OSError: from reading the body.
             raise BoxSDKError(message=str(error), error=error) from error
 
-    def _redirected(self, request: APIRequest, response: _Came) -> APIRequest | None:
+    def _proxy(self, url: str, session: NetworkSession) -> str | Proxy:
+        if session.proxy_url:
+            return session.proxy_url
+        proxies = get_environ_proxies(url) if self.requests_session.trust_env else None
+        return select_proxy(url, proxies) or Proxy.NONE
+
+    def _redirected(self, request: APIRequest, response: Received) -> APIRequest | None:
         """The request that follows a redirect, as the SDK's own client (through requests) makes it."""
         location = response.headers.get("Location")
         if response.status not in (301, 302, 303, 307, 308) or location is None:
@@ -153,6 +163,8 @@ class RetryNetworkClient(BoxNetworkClient):
 
 def _timeouts(config: Any) -> dict[str, Any]:
     """The arguments of a request for a TimeoutConfig. A value that is not given keeps its default."""
+    if config is None:
+        return {}
     read, connection = config.read_timeout_ms, config.connection_timeout_ms
     return {
         "timeout": None if read is None else idle_timeout(read / 1000),
@@ -173,7 +185,7 @@ class _BoxRules:
         )
         self._loop = RetryLoop(decides, auth_available=options.auth is not None)
 
-    def wait_before_retry(self, response: _Came | None, error: NetworkError | None) -> float | None:
+    def wait_before_retry(self, response: Received | None, error: NetworkError | None) -> float | None:
         """The seconds to wait; None: do not retry."""
         if response is None:
             assert error is not None
@@ -196,14 +208,14 @@ class _OtherRules:
         self._options, self._strategy = options, strategy
         self._attempts = self._exceptions = 0
 
-    def wait_before_retry(self, response: _Came | None, error: NetworkError | None) -> float | None:
+    def wait_before_retry(self, response: Received | None, error: NetworkError | None) -> float | None:
         """The seconds to wait; None: do not retry."""
         self._attempts += 1
         if response is None:
             self._exceptions += 1
             outcome, number = FetchResponse(status=0, headers={}), self._exceptions
         else:
-            outcome, number = _fetch_response(response), self._attempts
+            outcome, number = response.fetch_response(), self._attempts
         if not self._strategy.should_retry(self._options, outcome, number):
             return None
         return self._strategy.retry_after(self._options, outcome, number)
@@ -223,57 +235,21 @@ def _body(data: Any) -> dict[str, Any]:
     return body_of_host(data, super_len(data) or None)  # type: ignore[no-untyped-call]
 
 
-def _fetch_response(response: _Came) -> FetchResponse:
-    known: dict[str, Any] = {"url": response.url, "status": response.status, "headers": _headers(response)}
-    if isinstance(response, Stream):
-        content = ResponseByteStream(_pieces(response))  # type: ignore[no-untyped-call]
-        return FetchResponse(content=content, **known)
-    return FetchResponse(data=_json_body(response), content=io.BytesIO(response.content), **known)
-
-
-def _pieces(stream: Stream) -> Iterator[bytes]:
-    try:
-        yield from stream.iter_bytes()
-    except (BoxRetryError, CancelledError) as error:
-        raise BoxSDKError(message=str(error), error=error) from error
-    finally:
-        stream.close()
-
-
-def _headers(response: _Came) -> Any:
-    return CaseInsensitiveDict(HTTPHeaderDict(latin_1_lines(response.headers)))
-
-
-def _json_body(response: Response) -> Any:
-    """The body, as the SDK reads it: an empty object if it is not valid JSON."""
-    try:
-        return json_to_serialized_data(response.text) if response.content else {}
-    except ValueError:
-        return {}
-
-
-def _api_error(request: APIRequest, response: Response, session: NetworkSession) -> BoxAPIError:
-    body = _json_body(response)
-    body = body if isinstance(body, dict) else {}
+def _api_error(request: APIRequest, response: Received, session: NetworkSession) -> BoxAPIError:
+    info = response.response_info()
+    body = info.body or {}
+    # Older versions of the SDK do not have it.
+    content_type = {"content_type": request.content_type} if hasattr(request, "content_type") else {}
     return BoxAPIError(
-        message=f"{response.status} {body.get('message', '')}; Request ID: {body.get('request_id', '')}",
+        message=f"{info.status_code} {body.get('message', '')}; Request ID: {body.get('request_id', '')}",
         request_info=RequestInfo(
             method=request.method,
             url=request.url,
             query_params=request.params,
             headers=request.headers,
             body=request.data,
-            content_type=request.content_type,
+            **content_type,
         ),
-        response_info=ResponseInfo(
-            status_code=response.status,
-            headers=dict(_headers(response)),
-            body=body,
-            raw_body=response.text,
-            code=body.get("code"),
-            context_info=body.get("context_info", {}),
-            request_id=body.get("request_id"),
-            help_url=body.get("help_url"),
-        ),
+        response_info=info,
         data_sanitizer=session.data_sanitizer,
     )
