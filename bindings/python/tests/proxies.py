@@ -1,10 +1,11 @@
-"""For tests: a proxy that answers plain requests and makes tunnels for others, and certificates."""
+"""For tests: proxies that make tunnels or refuse to, a server that wants a client certificate, and certificates."""
 
 from __future__ import annotations
 
 import contextlib
 import shutil
 import socket
+import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -21,10 +22,11 @@ TLS_REASONS = [
 
 
 class TunnelProxy:
-    """Connects each client to the host that it asks for with CONNECT."""
+    """Connects each client to the host that it asks for with CONNECT, or refuses to."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_refusing: bool) -> None:
         self.heads: list[str] = []
+        self._is_refusing = is_refusing
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -41,6 +43,10 @@ class TunnelProxy:
         while b"\r\n\r\n" not in head:
             head += client.recv(1)
         self.heads.append(head.decode())
+        if self._is_refusing:
+            with client:
+                client.sendall(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+            return
         host, _, port = head.split()[1].decode().rpartition(":")
         server = socket.create_connection((host, int(port)))
         client.sendall(b"HTTP/1.1 200 yes\r\n\r\n")
@@ -66,13 +72,42 @@ def _copy(source: socket.socket, sink: socket.socket) -> None:
 
 
 @contextlib.contextmanager
-def tunnel_proxy() -> Iterator[TunnelProxy]:
-    """A proxy for the duration of a test."""
-    proxy = TunnelProxy()
+def tunnel_proxy(*, is_refusing: bool = False) -> Iterator[TunnelProxy]:
+    """A proxy for the duration of a test. `is_refusing`: it answers each CONNECT with 403."""
+    proxy = TunnelProxy(is_refusing)
     try:
         yield proxy
     finally:
         proxy.close()
+
+
+@contextlib.contextmanager
+def server_that_wants_a_certificate(files: dict[str, str]) -> Iterator[str]:
+    """The URL of a server that refuses each client without a certificate during the handshake, as TLS 1.2 does.
+
+    `files` are those of the fault server. The server has the certificate of its client, which is not for 127.0.0.1.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_cert_chain(files["client_certificate"], files["client_key"])
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    connection, _ = listener.accept()
+                    with connection, contextlib.suppress(OSError):
+                        context.wrap_socket(connection, server_side=True).close()
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        try:
+            yield f"https://127.0.0.1:{listener.getsockname()[1]}/"
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join()
 
 
 def ca_folder(ca: str, folder: Path) -> Path:

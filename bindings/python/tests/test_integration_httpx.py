@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import inspect
 import io
+import socket
 import ssl
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 import pytest
-from proxies import TLS_REASONS, ca_folder, tunnel_proxy
+from proxies import TLS_REASONS, ca_folder, server_that_wants_a_certificate, tunnel_proxy
 from test_fork import in_child
 
 httpx = pytest.importorskip("httpx")
@@ -60,7 +61,11 @@ def make(request: Any) -> Iterator[Make]:
     whose, _, is_async = request.param.partition("-")
     made: list[Any] = []
 
-    def make(transport: dict[str, Any] | None = None, ca: str | None = None, **settings: Any) -> Any:
+    def make(
+        transport: dict[str, Any] | None = None, ca: str | None = None, unverified: bool = False, **settings: Any
+    ) -> Any:
+        if unverified:
+            transport = {"tls_verify": False} if whose == "ours" else {"verify": False}
         if whose == "ours":
             kind: Any = AsyncRetryTransport if is_async else RetryTransport
             carrier = kind(**ours({"ca_file": ca} if ca else transport or {}))
@@ -84,15 +89,27 @@ def client(make: Make) -> Any:
 
 
 @pytest.fixture(params=[RetryTransport, AsyncRetryTransport], ids=["ours", "ours-async"])
-def our_client(request: Any) -> Iterator[Any]:
-    transport = request.param(**ours({}))
-    client: Any = (
-        httpx.Client(transport=transport)
-        if request.param is RetryTransport
-        else Blocking(httpx.AsyncClient(transport=transport))
-    )
-    yield client
-    client.close()
+def make_ours(request: Any) -> Iterator[Make]:
+    """On both of our transports, with these settings."""
+    made: list[Any] = []
+
+    def make_ours(**settings: Any) -> Any:
+        transport = request.param(**ours(settings))
+        made.append(
+            httpx.Client(transport=transport)
+            if request.param is RetryTransport
+            else Blocking(httpx.AsyncClient(transport=transport))
+        )
+        return made[-1]
+
+    yield make_ours
+    for each in made:
+        each.close()
+
+
+@pytest.fixture
+def our_client(make_ours: Make) -> Any:
+    return make_ours()
 
 
 def test_a_response_has_all_its_parts(client: Any) -> None:
@@ -626,3 +643,120 @@ def test_f131_the_connect_timeout_bounds_connecting_alone(make: Make, server: Se
     with pytest.raises(httpx.ConnectTimeout):
         client.get(f"http://127.0.0.1:{server.ports['backlog']}/")
     assert client.get(server.url("/seq/200", id=server.new_id(), first=300)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"close_after": 500}, {"close_after": 500, "chunked": ""}], ids=["length", "chunks"]
+)
+def test_f137_a_body_that_breaks_off(client: Any, server: Server, parameters: dict[str, Any]) -> None:
+    """F137: given a body that ends before its Content-Length, and before its last chunk."""
+    with pytest.raises(httpx.RemoteProtocolError):
+        client.get(server.url("/seq/200", {"id": server.new_id(), "size": 1000, **parameters}))
+
+
+@pytest.mark.parametrize("setting", ["ca_file", "cert"])
+def test_f137_a_file_without_certificates(make_ours: Make, tls_server: Server, tmp_path: Path, setting: str) -> None:
+    """F137: given a file that exists, with text in it. HTTPX raises ssl.SSLError before there is a request."""
+    path = tmp_path / "file.pem"
+    path.write_text("not a certificate\n")
+    settings = {"ca_file": tls_server.ca, setting: str(path)}
+    with pytest.raises(httpx.ConnectError):
+        make_ours(**settings).get(tls_server.url("/seq/200", kind="https_client", id=tls_server.new_id()))
+
+
+def test_f137_a_missing_client_certificate(make_ours: Make, tls_server: Server) -> None:
+    """F137: given a server that refuses after the handshake, as TLS 1.3 does. HTTPX's own asynchronous transport lets
+    ssl.SSLError through; its other one raises ReadError."""
+    with pytest.raises(httpx.ReadError):
+        make_ours(ca_file=tls_server.ca).get(tls_server.url("/seq/200", kind="https_client", id=tls_server.new_id()))
+
+
+def test_f137_a_handshake_without_a_client_certificate(make: Make, tls_server: Server) -> None:
+    """F137: given a server that refuses during the handshake, as TLS 1.2 does."""
+    with server_that_wants_a_certificate(tls_server.files) as url, pytest.raises(httpx.ConnectError):
+        make(unverified=True).get(url)
+
+
+def test_f137_a_refused_connect(make: Make, tls_server: Server) -> None:
+    """F137: given a proxy that answers CONNECT with 403."""
+    url = tls_server.url("/seq/200", kind="https", id=tls_server.new_id())
+    with tunnel_proxy(is_refusing=True) as proxy, pytest.raises(httpx.ProxyError, match="403"):
+        make({"proxy": proxy.url}).get(url)
+    assert {head.split()[0] for head in proxy.heads} == {"CONNECT"}
+
+
+@pytest.mark.parametrize("trust_env", [True, False])
+@pytest.mark.parametrize("no_proxy", ["somewhere.invalid", "*"])
+def test_f140_a_given_proxy_wins_over_the_environment(
+    make: Make, monkeypatch: pytest.MonkeyPatch, no_proxy: str, trust_env: bool
+) -> None:
+    """F140: given `proxy=` for the transport, NO_PROXY for the host, and another proxy in the environment."""
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, no_proxy)
+    with ScriptedServer([200]) as given, ScriptedServer([204]) as other:
+        monkeypatch.setenv("http_proxy", other.url)
+        client = make({"proxy": given.url}, trust_env=trust_env)
+        assert client.get("http://somewhere.invalid/x").status_code == 200
+    assert [request.target for request in given.requests] == ["http://somewhere.invalid/x"]
+    assert other.requests == []
+
+
+def test_f140_without_trust_env_the_environment_has_no_proxies(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """F140: given `trust_env=False` and a proxy in the environment, the server itself gets the request."""
+    with ScriptedServer([200]) as server, ScriptedServer([204]) as proxy:
+        for name in ("http_proxy", "all_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.url)
+        assert make(trust_env=False).get(server.url).status_code == 200
+    assert (len(server.requests), proxy.requests) == (1, [])
+
+
+def pieces_of(client: Any, response: Any, size: int) -> Iterator[bytes]:
+    """The body of a response that is being received, from either kind of client."""
+    if not isinstance(client, Blocking):
+        yield from response.iter_bytes(size)
+        return
+    pieces = response.aiter_bytes(size)
+
+    async def following() -> bytes:
+        async for piece in pieces:
+            return bytes(piece)
+        return b""
+
+    while piece := client._run(following()):
+        yield piece
+
+
+def test_f142_a_reader_may_take_longer_than_the_timeout(make: Make) -> None:
+    """F142: given a body larger than the buffer, and a reader that pauses for longer than the timeout."""
+    body = b"x" * 8_000_000
+    with ScriptedServer([Answer(200, body=body)]) as server:
+        client = make(timeout=0.2)
+        response = client.send(client.build_request("GET", server.url), stream=True)
+        pieces = pieces_of(client, response, 1000)
+        first = next(pieces)
+        threading.Event().wait(0.6)  # The pause is the subject of the test.
+        assert first + b"".join(pieces) == body
+
+
+def test_f143_an_error_is_there_before_its_body(make: Make) -> None:
+    """F143: given stream=True and a 404 whose body arrives after the caller has seen the head."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        head_seen = threading.Event()
+
+        def answer() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(b"HTTP/1.1 404 No\r\nContent-Length: 10\r\n\r\n12345")
+                assert head_seen.wait(30)
+                connection.sendall(b"67890")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        client = make()
+        request = client.build_request("GET", f"http://127.0.0.1:{listener.getsockname()[1]}/")
+        response = client.send(request, stream=True)
+        assert response.status_code == 404
+        head_seen.set()
+        assert b"".join(pieces_of(client, response, 5)) == b"1234567890"
+        thread.join()

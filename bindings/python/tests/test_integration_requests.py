@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 import pytest
-from proxies import TLS_REASONS, ca_folder, tunnel_proxy
+from proxies import TLS_REASONS, ca_folder, server_that_wants_a_certificate, tunnel_proxy
 from test_client_process import end_of, start
 from test_fork import in_child
 
@@ -723,6 +723,44 @@ def test_f137_a_body_that_breaks_off(session: Session, server: Server) -> None:
         assert type(raised.value) is requests.exceptions.ChunkedEncodingError
 
 
+def test_f137_a_ca_file_without_certificates(session: Session, tls_server: Server, tmp_path: Path) -> None:
+    """F137: given a CA file that exists, with text in it."""
+    (tmp_path / "ca.pem").write_text("not a certificate\n")
+    with pytest.raises(requests.exceptions.SSLError):
+        session.get(tls_server.url("/seq/200", kind="https", id=tls_server.new_id()), verify=str(tmp_path / "ca.pem"))
+
+
+def test_f137_a_client_certificate_file_without_a_certificate(
+    session: Session, tls_server: Server, tmp_path: Path
+) -> None:
+    """F137: given a file that exists, with text in it."""
+    (tmp_path / "client.pem").write_text("not a certificate\n")
+    url = tls_server.url("/seq/200", kind="https_client", id=tls_server.new_id())
+    with pytest.raises(requests.exceptions.SSLError):
+        session.get(url, verify=tls_server.ca, cert=str(tmp_path / "client.pem"))
+
+
+@pytest.mark.filterwarnings("ignore::urllib3.exceptions.InsecureRequestWarning")
+def test_f137_a_missing_client_certificate(session: Session, tls_server: Server) -> None:
+    """F137: given a server that refuses during the handshake, and one that refuses after it, as TLS 1.3 does."""
+    with (
+        server_that_wants_a_certificate(tls_server.files) as url,
+        pytest.raises(requests.exceptions.SSLError),
+    ):
+        session.get(url, verify=False)
+    with pytest.raises(requests.ConnectionError) as raised:
+        session.get(tls_server.url("/seq/200", kind="https_client", id=tls_server.new_id()), verify=tls_server.ca)
+    assert type(raised.value) in (requests.exceptions.SSLError, requests.ConnectionError)
+
+
+def test_f137_a_refused_connect(session: Session, tls_server: Server) -> None:
+    """F137: given a proxy that answers CONNECT with 403."""
+    url = tls_server.url("/seq/200", kind="https", id=tls_server.new_id())
+    with tunnel_proxy(is_refusing=True) as proxy, pytest.raises(requests.exceptions.ProxyError, match="403"):
+        session.get(url, verify=tls_server.ca, proxies={"https": proxy.url})
+    assert {head.split()[0] for head in proxy.heads} == {"CONNECT"}
+
+
 def test_f137_a_proxy_without_a_host_is_refused(session: Session) -> None:
     """F137: given a proxy's URL that requests refuses."""
     for proxy in ("http:/badproxyurl:3128", "http://:3128", "/badproxyurl:3128"):
@@ -761,17 +799,31 @@ def test_f131_the_connect_timeout_bounds_connecting_alone(our_session: Session, 
     assert our_session.get(slow, timeout=timeout).status_code == 200
 
 
+@pytest.mark.parametrize("no_proxy", ["somewhere.invalid", "*"])
 def test_f140_a_given_proxy_wins_over_the_environment(
-    session: Session, server: Server, monkeypatch: pytest.MonkeyPatch
+    session: Session, monkeypatch: pytest.MonkeyPatch, no_proxy: str
 ) -> None:
-    """F140: given a proxy for the session, and NO_PROXY for the host; the proxy gets the request."""
-    monkeypatch.setenv("NO_PROXY", "*")
-    monkeypatch.setenv("no_proxy", "*")
-    with ScriptedServer([Answer(200, body=b"by the proxy")]) as proxy:
-        session.trust_env = False
-        response = session.get("http://somewhere.invalid/x", proxies={"http": proxy.url})
-        assert response.content == b"by the proxy"
-        assert [request.target for request in proxy.requests] == ["http://somewhere.invalid/x"]
+    """F140: given `proxies=` for the request, NO_PROXY for its host, and another proxy in the environment."""
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, no_proxy)
+    with ScriptedServer([200]) as given, ScriptedServer([204]) as other:
+        monkeypatch.setenv("http_proxy", other.url)
+        assert session.trust_env
+        assert session.get("http://somewhere.invalid/x", proxies={"http": given.url}).status_code == 200
+    assert [request.target for request in given.requests] == ["http://somewhere.invalid/x"]
+    assert other.requests == []
+
+
+def test_f140_without_trust_env_the_environment_has_no_proxies(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F140: given `trust_env=False` and a proxy in the environment, the server itself gets the request."""
+    session.trust_env = False
+    with ScriptedServer([200]) as server, ScriptedServer([204]) as proxy:
+        for name in ("http_proxy", "all_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.url)
+        assert session.get(server.url).status_code == 200
+    assert (len(server.requests), proxy.requests) == (1, [])
 
 
 def test_f143_an_error_is_there_before_its_body(our_session: Session) -> None:

@@ -14,7 +14,7 @@ from ..aio import AsyncClient
 from ..calls.response import ResponseHeaders
 from ..client import Client
 from ..decisions.strategy import RetryStrategy
-from ..errors import AnyError, ConnectError, ResolveError
+from ..errors import AnyError, ConnectError, ResolveError, SettingError
 from ..options import ClientSettings, Strategy
 from ..timeout import Timeout
 
@@ -28,6 +28,8 @@ REQUEST_ARGUMENTS: dict[str, Any] = {"follow_redirects": False, "compression": F
 _SETTINGS: dict[str, Any] = {"body_limit": sys.maxsize, "error_body_limit": sys.maxsize}
 
 _CURLE_RECV_ERROR = 56
+_CURLE_SSL_CERTPROBLEM = 58
+_CURLE_SSL_CACERT_BADFILE = 77
 
 # Header lines that the library writes itself.
 _RESERVED = frozenset({b"content-length", b"transfer-encoding", b"expect"})
@@ -133,6 +135,12 @@ def idle_timeout(seconds: float | None) -> Timeout:
 def is_of_proxy(error: AnyError) -> bool:
     """Whether the proxy could not be reached, given that this request uses one."""
     return isinstance(error, (ConnectError, ResolveError))
+
+
+def is_of_certificates(error: AnyError) -> bool:
+    """Whether a file of trusted certificates, or the client's own certificate or key, could not be used."""
+    files = (_CURLE_SSL_CERTPROBLEM, _CURLE_SSL_CACERT_BADFILE)
+    return isinstance(error, SettingError) and bool(error.attempts) and error.attempts[-1].curl_code in files
 
 
 def connect_timed_out(error: AnyError) -> bool:

@@ -20,7 +20,7 @@ from ..errors import (
     SendError,
     SourceError,
 )
-from ._engine import connect_timed_out, is_of_proxy, was_connecting, was_reset, was_sending
+from ._engine import connect_timed_out, is_of_certificates, is_of_proxy, was_connecting, was_reset, was_sending
 
 
 @contextlib.contextmanager
@@ -70,6 +70,6 @@ def _exception_class(host: Any, request: Any, error: AnyError, has_proxy: bool) 
         return host.WriteError
     if isinstance(error, ProtocolError):
         return host.RemoteProtocolError
-    if isinstance(error, NetworkError):
+    if isinstance(error, NetworkError) or is_of_certificates(error):
         return host.ConnectError
     return host.TransportError

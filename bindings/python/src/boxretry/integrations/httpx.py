@@ -49,10 +49,11 @@ class RetryTransport(SyncSending, httpx.BaseTransport):
     response's `network_stream` has no data about the connection. `sni_hostname` is not supported.
 
     When retries are exhausted, the last response is returned, with any status. A call without a response raises
-    ConnectError (TLS included), ConnectTimeout, ReadTimeout, TimeoutException (a deadline), ReadError (also if the
-    call was canceled, for example by closing the transport), WriteTimeout, WriteError, RemoteProtocolError (also if the
-    body breaks off), ProxyError, UnsupportedProtocol, LocalProtocolError, otherwise TransportError. The BoxRetryError
-    or CancelledError with all attempts is its `__cause__`.
+    ConnectError (TLS included, and files of certificates that cannot be used), ConnectTimeout, ReadTimeout,
+    TimeoutException (a deadline), ReadError (also if the call was canceled, for example by closing the transport),
+    WriteTimeout, WriteError, RemoteProtocolError (also if the body breaks off), ProxyError, UnsupportedProtocol,
+    LocalProtocolError, otherwise TransportError. The BoxRetryError or CancelledError with all attempts is its
+    `__cause__`.
 
     A transport can be used in a child of os.fork().
     """

@@ -65,6 +65,7 @@ from ._engine import (
     connect_timed_out,
     has_begun_response,
     idle_timeout,
+    is_of_certificates,
     is_of_proxy,
     latin_1_lines,
     length_said_by,
@@ -419,7 +420,7 @@ def _exception_class(error: AnyError, proxy: str | None) -> type[requests.Reques
         return requests.ConnectTimeout if was_connecting(error) else requests.ReadTimeout
     if isinstance(error, DeadlineError):
         return requests.Timeout
-    if isinstance(error, TLSError):
+    if isinstance(error, TLSError) or is_of_certificates(error):
         return requests.exceptions.SSLError
     if isinstance(error, ProtocolError) and "Content-Length" in error.detail:
         return requests.exceptions.InvalidHeader
