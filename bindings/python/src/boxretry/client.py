@@ -153,10 +153,10 @@ class Client(HandleOwner):
         """Makes a client that shares this one's connections, limits, budget, counters and `on_event`.
 
         Settings that are not given are as in this client. `headers` and `params` are added to those of this client, and
-        replace those of the same name. You can give strategy, timeout, deadline, max_total_attempts,
-        max_response_headers, max_response_header_bytes, body_limit, error_body_limit, http_version, follow_redirects,
-        max_redirects, compression, idempotency_key_header, before_attempt, token_source, allow_insecure_token, headers
-        and params.
+        replace those of the same name. You can give strategy, timeout, connect_timeout, deadline, reconnect,
+        max_total_attempts, max_response_headers, max_response_header_bytes, body_limit, error_body_limit, http_version,
+        follow_redirects, max_redirects, compression, idempotency_key_header, before_attempt, token_source,
+        allow_insecure_token, headers and params.
 
         Close the two in any order. Closing one ends its own calls only.
 
