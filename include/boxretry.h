@@ -477,9 +477,12 @@ typedef struct boxretry_client_options {
   /* BOXRETRY_SWITCH_…; ON: if an origin answers 429 or 503 with a usable Retry-After, no attempt of this client goes
      there before that time: first attempts, retries and redirects wait. Then one attempt goes; in each round, once as
      many are under way as allowed, the first response that is neither 429 nor 503 doubles that number, until there is no
-     limit any more (C3). An attempt that waits has not begun: its timeouts do not run, and it is not counted. Deadlines
-     and cancels apply as always, so set deadline_ms. The strategy's retry_after_jitter and retry_after_cap also apply to
-     how long attempts are held; with BOXRETRY_OVER_CAP_STOP, a response beyond the cap holds none. Default: OFF. */
+     limit any more (C3). If another 429 or 503 with Retry-After comes before that, the gate closes again; its next
+     opening also starts with one attempt and doubles, but starts over with one after as many attempts as had another
+     answer in the opening before (at least one). An attempt that waits has not begun: its timeouts do not run, and it is
+     not counted. Deadlines and cancels apply as always, so set deadline_ms. The strategy's retry_after_jitter and
+     retry_after_cap also apply to how long attempts are held; with BOXRETRY_OVER_CAP_STOP, a response beyond the cap
+     holds none. Default: OFF. */
   int32_t share_retry_after;
   int32_t reserved; /* 0 */
 } boxretry_client_options;
