@@ -13,6 +13,8 @@ from fault_server import FaultServer, pattern
 
 SIZE = 5_000_000
 KINDS = ["http", "h2", "h2c"]
+#: curl's change 22987, made after 8.22, ends it.
+REPORTS_THE_END_AS_A_FAILURE = (8,) <= LIBCURL < (8, 23)
 
 
 def idle(milliseconds: int) -> Timeout:
@@ -46,16 +48,19 @@ def test_an_upload_that_the_server_reads_goes_on_after_the_answer(
     request: pytest.FixtureRequest,
 ) -> None:
     """Given 2xx on seeing the head, and a server that reads on: it gets all, and no time is lost."""
-    if LIBCURL >= (8,) and kind != "http" and data is in_pieces and "chunked" in parameters:
-        reason = "libcurl from 8.0 on calls the end of both directions, at the end of the upload, a failure to send"
-        request.applymarker(pytest.mark.xfail(raises=ReceiveError, reason=reason))  # a matter of time
-    id = server.new_id()
-    start = time.monotonic()
-    response = put(server, client, kind, {**parameters, "id": id}, data, idle(40_000))
-    assert time.monotonic() - start < 30
-    assert response.status == parameters.get("status", 200)
-    (seen,) = server.seen(id, over=True)
-    assert (seen["body_length"], seen["body_complete"]) == (SIZE, True)
+    uploads = 1
+    if REPORTS_THE_END_AS_A_FAILURE and kind != "http" and data is in_pieces and "chunked" in parameters:
+        reason = "libcurl 8.0 to 8.22 reports the end of an upload, on a stream that the server has ended, as a failure"
+        request.applymarker(pytest.mark.xfail(strict=True, raises=ReceiveError, reason=reason))
+        uploads = 20  # It does so in most of them; the first one ends the test.
+    for _ in range(uploads):
+        id = server.new_id()
+        start = time.monotonic()
+        response = put(server, client, kind, {**parameters, "id": id}, data, idle(40_000))
+        assert time.monotonic() - start < 30
+        assert response.status == parameters.get("status", 200)
+        (seen,) = server.seen(id, over=True)
+        assert (seen["body_length"], seen["body_complete"]) == (SIZE, True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
