@@ -129,7 +129,7 @@ def test_f125_the_second_attempt_is_broken_off(server: FaultServer, play: Play) 
 def test_f126_a_busy_endpoint_is_asked_again_when_it_says(server: FaultServer, play: Play) -> None:
     id = server.new_id()
     url = server.url("/seq/429,token", {"429.h": "Retry-After:3"}, id=id)
-    assert play("case_tokens", "busy_endpoint", url) == ["token-1"]
+    assert play("case_tokens", "busy_endpoint", url) == ["token-1 3.0"]
     assert len(server.seen(id)) == 2
 
 
