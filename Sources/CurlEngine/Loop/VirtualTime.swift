@@ -69,9 +69,17 @@ extension Engine {
     func rest() {
         guard let virtualTime else { return }
         let isEarly = virtualTime.rest(until: timers.nextDue, activity, movements: movements) { [self] in
-            locked { wakeDriver() }
+            clockRang()
         }
         if !isEarly { hasMoreToDo = true }
+    }
+
+    /// The clock has come to the time that the driver waited for. The driver may have left meanwhile.
+    func clockRang() {
+        locked {
+            wakeDriver()
+            leaveClockIfIdle()
+        }
     }
 
     /// The driver has waited.
