@@ -40,6 +40,7 @@ from boxretry import (
     WaitTimeoutError,
 )
 from calls import once
+from counting_server import Answer, CountingServer
 from fault_server import FaultServer
 
 HOUR = 3600.0
@@ -357,6 +358,33 @@ def test_january_and_the_end_of_the_clock(server: FaultServer, clock: ManualCloc
 
 
 # The test advances the clock.
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_c3_nobody_waits_for_a_gate_that_holds_nothing(still: ManualClock, is_open: bool) -> None:
+    """C3. Given a slow server, and a gate that is closed or has let the only call through: the clock has no timer."""
+    arrived = threading.Event()
+
+    def answer(path: str, _: float) -> Answer:
+        if path == "/gate":
+            return Answer(429, 10)
+        arrived.set()
+        return Answer(200, delay=SOON)
+
+    with (
+        CountingServer(answer) as gated,
+        CountingServer(answer) as other,
+        Client(once(), clock=still, timeout=idle(None), share_retry_after=True) as client,
+    ):
+        assert client.get(gated.url("/gate")).status == 429
+        call = client.submit("GET", (gated if is_open else other).url())
+        if is_open:
+            still.wait_for_timer(SOON)
+            still.advance(10)
+        assert arrived.wait(SOON)
+        with pytest.raises(WaitTimeoutError):
+            still.wait_for_timer(0.3)
+        call.cancel()
 
 
 def test_advancing_ends_a_wait(server: FaultServer, still: ManualClock) -> None:

@@ -5,6 +5,9 @@ public class TimerEntry {
     /// Where it stands in the heap; -1 if it does not.
     fileprivate var index = -1
 
+    /// The entry does work for somebody. False for housekeeping, which a manual clock does not advance to.
+    var isWaitedFor: Bool { true }
+
     /// The time has come. The entry stands in no queue any more, and may be put into one again.
     func fire(now: Int64) {}
 }
@@ -35,6 +38,16 @@ struct TimerQueue: ~Copyable {
 
     /// When the next entry is due; nil if there is none.
     var nextDue: Int64? { count > 0 ? slots[0].due : nil }
+
+    /// The same among the entries that somebody waits for. It looks at the others only if the earliest is not one of these.
+    var nextDueOfWaiting: Int64? {
+        guard count > 0, !slots[0].entry.isWaitedFor else { return nextDue }
+        var next: Int64?
+        for index in 1..<count where slots[index].entry.isWaitedFor {
+            next = min(next ?? .max, slots[index].due)
+        }
+        return next
+    }
 
     /// Puts an entry in, or moves it to another time.
     mutating func set(_ entry: TimerEntry, due: Int64) {

@@ -47,6 +47,9 @@ final class HostGate: TimerEntry {
         return random.nextUnit()
     }
 
+    /// Calls wait for its moment.
+    override var isWaitedFor: Bool { value.isClosed && !engine.starting.hosts[host].line.isEmpty }
+
     override func fire(now: Int64) {
         engine.fired(self)
     }

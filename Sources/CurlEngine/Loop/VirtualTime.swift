@@ -68,7 +68,7 @@ extension Engine {
     /// With the lock held: the driver is about to wait.
     func rest() {
         guard let virtualTime else { return }
-        let isEarly = virtualTime.rest(until: timers.nextDue, activity, movements: movements) { [self] in
+        let isEarly = virtualTime.rest(until: timers.nextDueOfWaiting, activity, movements: movements) { [self] in
             clockRang()
         }
         if !isEarly { hasMoreToDo = true }

@@ -111,6 +111,12 @@ public struct OriginGate {
         return now.advanced(bySeconds: seconds).nanoseconds
     }
 
+    /// No attempt may begin before a certain time.
+    public var isClosed: Bool {
+        if case .closed = state { return true }
+        return false
+    }
+
     /// How many attempts could begin now.
     @inline(never)
     public var places: Int32 {
