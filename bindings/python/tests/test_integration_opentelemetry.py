@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import pickle
 import subprocess
@@ -30,6 +31,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from boxretry import (
     AttemptRequest,
+    BoxRetryError,
     CancelledError,
     CancelSwitch,
     Client,
@@ -37,11 +39,13 @@ from boxretry import (
     DeadlineError,
     Event,
     InvalidArgumentError,
+    NetworkError,
+    ResponseHead,
     RetryStrategy,
 )
 from boxretry.aio import AsyncClient
 from boxretry.calls import _telling
-from boxretry.integrations._semantic_conventions import redacted
+from boxretry.integrations._semantic_conventions import attributes_of_request, redacted
 from boxretry.integrations.box_sdk import RetryNetworkClient
 from boxretry.integrations.httpx import AsyncRetryTransport, RetryTransport
 from boxretry.integrations.opentelemetry import SENSITIVE_QUERY_PARAMETERS, OpenTelemetry
@@ -203,7 +207,12 @@ def by_submit(server: ScriptedServer, settings: dict[str, Any]) -> None:
 
 
 def by_stream(server: ScriptedServer, settings: dict[str, Any]) -> None:
-    with Client(**settings) as client, client.stream("GET", server.url) as stream:
+    with Client(**settings) as client:
+        read_stream(client, server)
+
+
+def read_stream(client: Client, server: ScriptedServer) -> None:
+    with client.stream("GET", server.url) as stream:
         stream.read()
 
 
@@ -334,6 +343,88 @@ def test_a_call_that_was_canceled_is_not_an_error(recorded: Recorded) -> None:
         assert span.status.status_code is StatusCode.UNSET
 
 
+#: Far more than a stream buffers, so that it does not end before the program has closed it.
+LARGE = b"x" * 10_000_000
+
+
+def close_of_requests(server: ScriptedServer, settings: dict[str, Any]) -> None:
+    with requests.Session() as session:
+        session.mount("http://", RetryAdapter(**settings))
+        with session.get(server.url, stream=True) as response, contextlib.suppress(requests.HTTPError):
+            response.raise_for_status()
+
+
+def drop_of_requests(server: ScriptedServer, settings: dict[str, Any]) -> None:
+    session = requests.Session()
+    session.mount("http://", RetryAdapter(**settings))
+    session.get(server.url, stream=True)
+
+
+def close_of_httpx(server: ScriptedServer, settings: dict[str, Any]) -> None:
+    with httpx.Client(transport=RetryTransport(**settings)) as client, client.stream("GET", server.url):
+        pass
+
+
+def close_of_httpx_async(server: ScriptedServer, settings: dict[str, Any]) -> None:
+    async def work() -> None:
+        client = httpx.AsyncClient(transport=AsyncRetryTransport(**settings))
+        async with client, client.stream("GET", server.url):
+            pass
+
+    asyncio.run(work())
+
+
+def close_of_client(server: ScriptedServer, settings: dict[str, Any]) -> None:
+    with Client(**settings) as client, client.stream("GET", server.url, stream_errors=True):
+        pass
+
+
+def close_of_asyncio(server: ScriptedServer, settings: dict[str, Any]) -> None:
+    async def work(client: AsyncClient) -> None:
+        async with client.stream("GET", server.url, stream_errors=True):
+            pass
+
+    in_loop(work, **settings)
+
+
+@pytest.mark.parametrize(("status", "error_type"), [(500, "500"), (200, None)])
+@pytest.mark.parametrize(
+    "way",
+    [
+        close_of_requests,
+        drop_of_requests,
+        close_of_httpx,
+        close_of_httpx_async,
+        close_of_client,
+        close_of_asyncio,
+    ],
+)
+def test_a_stream_that_is_not_read_to_its_end_has_its_status(
+    recorded: Recorded,
+    way: Callable[[ScriptedServer, dict[str, Any]], None],
+    status: int,
+    error_type: str | None,
+) -> None:
+    settings = {**recorded.settings, "strategy": RetryStrategy(max_attempts=0)}
+    with ScriptedServer([Answer(status, body=LARGE)]) as server:
+        way(server, settings)
+        gc.collect()
+        asyncio.run(until(lambda: len(recorded.spans) == 2))
+    for span in recorded.spans:
+        assert of(span, "http.response.status_code", "error.type") == [status, error_type]
+        assert span.status.status_code is (StatusCode.UNSET if error_type is None else StatusCode.ERROR)
+    (duration,) = recorded.points("http.client.request.duration")
+    attributes = duration.attributes
+    assert (attributes["http.response.status_code"], attributes.get("error.type")) == (status, error_type)
+
+
+def test_a_stream_that_breaks_off_has_its_status_and_its_cause(recorded: Recorded) -> None:
+    cut = Answer(200, {"Content-Length": "9", "Connection": "close"}, "hello")
+    with ScriptedServer([cut]) as server, Client(**recorded.settings) as client, pytest.raises(NetworkError):
+        read_stream(client, server)
+    assert [of(span, "http.response.status_code", "error.type") for span in recorded.sent] == [[200, "receive"]]
+
+
 def test_a_task_that_is_canceled_ends_its_spans(recorded: Recorded) -> None:
     """No task waits for the call when it ends."""
     came = threading.Event()
@@ -400,7 +491,9 @@ def test_the_environment_says_which_methods_are_known(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("url", "shown"),
     [
-        ("http://h/a?sig=1&b=sig#c", "http://h/a?sig=REDACTED&b=sig#c"),
+        ("http://h/a?sig=1&b=sig#c", "http://h/a?sig=REDACTED&b=sig#REDACTED"),
+        ("http://h/?#access_token=1?a", "http://h/?#REDACTED"),
+        ("http:/me:secret@h/", "http://REDACTED:REDACTED@h/"),
         ("http://h/?X-Amz-Signature=1&x-amz-signature=2", "http://h/?X-Amz-Signature=REDACTED&x-amz-signature=2"),
         ("http://h/?access%5Ftoken=1&token&sig=", "http://h/?access%5Ftoken=REDACTED&token&sig=REDACTED"),
         ("https://me:secret@h:81/", "https://REDACTED:REDACTED@h:81/"),
@@ -410,6 +503,41 @@ def test_the_environment_says_which_methods_are_known(monkeypatch: pytest.Monkey
 )
 def test_secrets_in_urls_are_redacted(url: str, shown: str) -> None:
     assert redacted(url, SENSITIVE_QUERY_PARAMETERS) == shown
+
+
+@pytest.mark.parametrize(
+    ("url", "address", "port"),
+    [
+        ("http://a\u2100b/", "a\u2100b", 80),
+        ("https://me:x@a\uff0fb:81/", "a\uff0fb", 81),
+        ("http://[::1]:99999/", "::1", 99999),
+        ("http://[a]b]:1x/", "a]b]:1x", 80),
+        ("HTTPS://H", "h", 443),
+        ("http://[fe80::1%25lo]", "fe80::1%25lo", 80),
+        ("", "", 0),
+    ],
+)
+def test_urls_that_urlsplit_refuses_have_attributes(url: str, address: str, port: int) -> None:
+    attributes = attributes_of_request("GET", url, {"GET"}, SENSITIVE_QUERY_PARAMETERS)
+    assert (attributes["server.address"], attributes["server.port"]) == (address, port)
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [(b"a\xe2\x84\x80b", "a\u2100b"), (b"a\xef\xbc\x8fb", "a\uff0fb"), (b"a\xff\xfeb", "a\ufffd\ufffdb")],
+)
+def test_a_redirect_to_a_host_that_urlsplit_refuses_has_spans(recorded: Recorded, host: bytes, address: str) -> None:
+    settings = {**recorded.settings, "strategy": RetryStrategy(max_retries_on_exception=0)}
+    location = b"http://" + host + b"/?token=s3cret#access_token=s3cret"
+    with ScriptedServer([Answer(302, {"Location": location.decode("latin-1")})]) as server:
+        client = Client(**settings, proxy=server.url)
+        with client, pytest.raises(BoxRetryError):
+            client.get("http://first/")
+    assert [of(span, "server.address") for span in recorded.sent] == [["first"], [address]]
+    assert recorded.sent[1].status.status_code is recorded.call.status.status_code is StatusCode.ERROR
+    everything = "".join(span.to_json() for span in recorded.spans)
+    assert "s3cret" not in everything
+    assert "\\udc" not in everything
 
 
 def test_no_secret_of_a_request_is_in_its_spans(recorded: Recorded) -> None:
@@ -479,14 +607,19 @@ def test_what_a_telemetry_raises_is_logged_and_harms_no_call(caplog: pytest.LogC
         def before_attempt(self, request: AttemptRequest) -> None:
             raise RuntimeError("in the hook")
 
+        def on_head(self, head: ResponseHead) -> None:
+            raise RuntimeError("at the head")
+
         def on_event(self, event: Event) -> None:
             raise RuntimeError("in the listener")
 
     with ScriptedServer([200]) as server, Client(telemetry=Broken()) as client:
-        assert client.get(server.url).status == 200
+        read_stream(client, server)
     assert [str(record.exc_info[1]) for record in caplog.records if record.exc_info] == [
         "in the hook",
-        *["in the listener"] * 3,
+        "in the listener",
+        "at the head",
+        *["in the listener"] * 2,
     ]
 
 

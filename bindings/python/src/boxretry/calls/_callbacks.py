@@ -13,7 +13,7 @@ from typing import Any
 
 from .._c import _abi
 from ..enums import PAUSE, WriteAnswer
-from ._telling import tell_before_attempt
+from ._telling import tell_before_attempt, tell_head
 from .attempt_request import AttemptRequest
 from .event import find_listener
 from .progress import progress_from_struct
@@ -77,7 +77,9 @@ def _begin(context: int, call: int, head: Any, done_out: Any) -> None:
     if watched is None or watched.sink is None:
         return
     try:
-        watched.sink.begin(head_from_struct(head.contents))  # type: ignore[attr-defined]  # As for `restart()`.
+        begun = head_from_struct(head.contents)
+        tell_head(watched, begun)
+        watched.sink.begin(begun)  # type: ignore[attr-defined]  # As for `restart()`.
         done_out[0] = 1
     except BaseException as exception:
         watched.failed(exception)

@@ -33,6 +33,16 @@ def tell_before_attempt(watched: Watched, request: Any) -> None:
         log_failure("telemetry")
 
 
+def tell_head(watched: Watched, head: Any) -> None:
+    """Reports the head of a response to the call's telemetry, if it has one."""
+    if watched.telemetry is None:
+        return
+    try:
+        watched.telemetry.on_head(head)
+    except Exception:
+        log_failure("telemetry")
+
+
 def tell_event(watched: Watched, event: Any) -> None:
     """Reports an event to the call's telemetry, if it has one."""
     if watched.telemetry is None:

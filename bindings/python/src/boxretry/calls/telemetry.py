@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from .attempt_request import AttemptRequest
     from .event import Event
+    from .response_head import ResponseHead
 
 
 class CallTelemetry(Protocol):
@@ -14,6 +15,12 @@ class CallTelemetry(Protocol):
 
     def before_attempt(self, request: AttemptRequest, /) -> object:
         """A request is about to be sent: of an attempt, a redirect or a reconnect. It can change the headers."""
+
+    def on_head(self, head: ResponseHead, /) -> object:
+        """The body of a response follows, into a stream or a sink with `begin()`. Other responses have only events.
+
+        If the call is canceled or fails before the end of the body, later events do not have this status.
+        """
 
     def on_event(self, event: Event, /) -> object:
         """An event of the call. CALL_ENDED comes last, whether or not a caller still waits for the call."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection
 from typing import Any
-from urllib.parse import unquote_plus, urlsplit
+from urllib.parse import unquote_plus
 
 #: The version of the conventions that this module follows.
 SCHEMA_URL = "https://opentelemetry.io/schemas/1.38.0"
@@ -27,6 +28,10 @@ _KNOWN_METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", 
 _OTHER = "_OTHER"
 _PORTS = {"http": 80, "https": 443}
 
+# Not urlsplit(), which raises ValueError for some hosts that a redirect may have. libcurl accepts one to three slashes.
+_URL = re.compile(r"(?:([^:/?#]+):/{0,3})?([^/?#]*)([^?#]*)([^#]*)(.*)", re.S)
+_HOST = re.compile(r"\[?(?P<name>.*?)\]?(?::(?P<port>[0-9]{0,5}))?", re.S)
+
 
 def known_methods() -> frozenset[str]:
     """The methods that spans are named after."""
@@ -44,12 +49,14 @@ def attributes_of_request(
     method: str, url: str, methods: Collection[str], sensitive: Collection[str]
 ) -> dict[str, Any]:
     """The attributes that are known before a request is sent."""
-    parts = urlsplit(url)
+    scheme, authority, *_ = _parts(url)
+    host = _HOST.fullmatch(authority.rpartition("@")[2])
+    assert host is not None  # It matches any text.
     is_known = method in methods
     attributes: dict[str, Any] = {
         "http.request.method": method if is_known else _OTHER,
-        "server.address": parts.hostname or "",
-        "server.port": parts.port or _PORTS.get(parts.scheme, 0),
+        "server.address": host["name"].lower(),
+        "server.port": int(host["port"] or 0) or _PORTS.get(scheme.lower(), 0),
         "url.full": redacted(url, sensitive),
     }
     if not is_known:
@@ -58,17 +65,27 @@ def attributes_of_request(
 
 
 def redacted(url: str, sensitive: Collection[str]) -> str:
-    """A URL without its user and password, and without the values of these query parameters.
+    """A URL without its user, password and fragment, and without the values of these query parameters.
 
-    >>> redacted("https://me:pass@www.example.com/path?color=blue&sig=12f", {"sig"})
-    'https://REDACTED:REDACTED@www.example.com/path?color=blue&sig=REDACTED'
+    >>> redacted("https://me:pass@www.example.com/path?color=blue&sig=12f#top", {"sig"})
+    'https://REDACTED:REDACTED@www.example.com/path?color=blue&sig=REDACTED#REDACTED'
     """
-    parts = urlsplit(url)
-    user, at, host = parts.netloc.rpartition("@")
+    scheme, authority, path, query, fragment = _parts(url)
+    user, at, host = authority.rpartition("@")
     if at:
         user = "REDACTED:REDACTED" if ":" in user else "REDACTED"
-    query = "&".join(_redacted_parameter(each, sensitive) for each in parts.query.split("&"))
-    return parts._replace(netloc=user + at + host, query=query).geturl()
+    if query:
+        query = "?" + "&".join(_redacted_parameter(each, sensitive) for each in query[1:].split("&"))
+    return f"{scheme}://{user}{at}{host}{path}{query}{fragment and '#REDACTED'}"
+
+
+def _parts(url: str) -> tuple[str, str, str, str, str]:
+    """Scheme, authority, path, query with its "?", and fragment with its "#". Accepts any text."""
+    # Bytes that are not UTF-8 are lone surrogates, which exporters cannot encode.
+    printable = url.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    parts = _URL.fullmatch(printable)
+    assert parts is not None  # It matches any text.
+    return parts.groups("")  # type: ignore[return-value]  # It has five groups.
 
 
 def _redacted_parameter(parameter: str, sensitive: Collection[str]) -> str:

@@ -20,6 +20,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvid
 
 from ..calls.attempt_request import AttemptRequest
 from ..calls.event import Event
+from ..calls.response_head import ResponseHead
 from ..enums import Cause, Error, EventKind
 from ._semantic_conventions import (
     DURATION_BUCKETS,
@@ -47,10 +48,11 @@ class OpenTelemetry:
     Above them is a span of the kind INTERNAL for the call, "boxretry GET", from its start to its end. It has the last
     status or, as `error.type`, the error's name; `boxretry.attempts`; and for each retry an event "boxretry.retry" with
     `boxretry.reason` and `boxretry.delay` (seconds). `boxretry.client.retries` counts retries. Its parent is the span
-    in which the call was started. A canceled call is not an error.
+    in which the call was started. A canceled call is an error only if it is a stream whose status is 400 or above.
 
-    URLs are recorded without user, password and the values of `sensitive_query_parameters`. Headers and bodies are
-    never recorded. The environment variable OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS replaces the list of known methods.
+    URLs are recorded without user, password, fragment and the values of `sensitive_query_parameters`. Headers and
+    bodies are never recorded. The environment variable OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS replaces the list of
+    known methods.
 
     Calls of exporters, whose contexts suppress instrumentation, are not followed.
     """
@@ -132,8 +134,8 @@ class _Call:
     def before_attempt(self, request: AttemptRequest) -> None:
         """Begins the span of a request, and sends its context to the server."""
         owner, now = self._owner, self._now()
-        attributes = attributes_of_request(request.method, request.url, owner.methods, owner.sensitive)
-        call_span = self._call_span(request.method, attributes)
+        attributes = self._attributes(request.method, request.url)
+        call_span = self._call_span(attributes)
         above = trace.set_span_in_context(call_span, self._started_in)
         at_start = {**attributes, "http.request.resend_count": self._sent} if self._sent else attributes
         span = owner.tracer.start_span(
@@ -143,6 +145,11 @@ class _Call:
         self._sending = _Sending(span, attributes, now)
         owner.inject(trace.set_span_in_context(span, self._started_in), request)
 
+    def on_head(self, head: ResponseHead) -> None:
+        """Keeps the status: if the body is not read to its end, no event has it."""
+        if self._sending is not None:
+            self._sending.status = head.status
+
     def on_event(self, event: Event) -> None:
         """Ends the spans, and counts retries."""
         if event.kind in (EventKind.ATTEMPT_ENDED, EventKind.REDIRECTED, EventKind.RECONNECT):
@@ -150,14 +157,18 @@ class _Call:
         elif event.kind is EventKind.RETRY_SCHEDULED:
             self._retry(event)
         elif event.kind is EventKind.CALL_ENDED:
-            # A request that was interrupted has no end event.
-            self._end_sending(0, None if event.error is Error.CANCELLED else _name(event.error))
-            self._end_call(event)
+            status = event.status or (0 if self._sending is None else self._sending.status)
+            error_type = _error_type_of_call(status, event.error)
+            self._end_sending(0, error_type)  # A request that was interrupted has no end event.
+            self._end_call(event, status, error_type)
 
     def _now(self) -> int:
         return self._wall + time.perf_counter_ns() - self._monotonic
 
-    def _call_span(self, method: str, attributes: dict[str, Any]) -> Span:
+    def _attributes(self, method: str, url: str) -> dict[str, Any]:
+        return attributes_of_request(method, url, self._owner.methods, self._owner.sensitive)
+
+    def _call_span(self, attributes: dict[str, Any]) -> Span:
         if self._span is None:
             self._span = self._owner.tracer.start_span(
                 f"boxretry {name_of_method(attributes)}",
@@ -173,7 +184,7 @@ class _Call:
         reason = {} if event.reason is None else {"boxretry.reason": _name(event.reason)}
         if self._span is not None:
             self._span.add_event("boxretry.retry", {**reason, "boxretry.delay": event.delay}, self._now())
-        attributes = attributes_of_request(event.method, event.url, self._owner.methods, self._owner.sensitive)
+        attributes = self._attributes(event.method, event.url)
         del attributes["url.full"]
         self._owner.retries.add(1, {**attributes, **reason}, self._started_in)
 
@@ -181,20 +192,17 @@ class _Call:
         sending, self._sending = self._sending, None
         if sending is None:
             return
-        now, outcome = self._now(), _outcome(status, error_type)
+        now, outcome = self._now(), _outcome(status or sending.status, error_type)
         _end(sending.span, outcome, error_type, now)
         attributes = {name: value for name, value in sending.attributes.items() if name != "url.full"}
         about = trace.set_span_in_context(sending.span, self._started_in)
         self._owner.durations.record((now - sending.started_at) / 1e9, {**attributes, **outcome}, about)
 
-    def _end_call(self, event: Event) -> None:
-        attributes = attributes_of_request(event.method, event.url, self._owner.methods, self._owner.sensitive)
-        span = self._call_span(event.method, attributes)
-        if event.error is Error.CANCELLED:
-            error_type = None
-        else:
-            error_type = _error_type(event.status, Cause.NONE) if event.error is Error.OK else _name(event.error)
-        outcome = {**_outcome(event.status, error_type), "boxretry.attempts": event.attempt_number}
+    def _end_call(self, event: Event, status: int, error_type: str | None) -> None:
+        span = self._span
+        if span is None:
+            span = self._call_span(self._attributes(event.method, event.url))
+        outcome = {**_outcome(status, error_type), "boxretry.attempts": event.attempt_number}
         _end(span, outcome, error_type, self._now())
 
 
@@ -205,6 +213,8 @@ class _Sending:
         self.span = span
         self.attributes = attributes
         self.started_at = started_at
+        #: From the head of the response; 0: not known.
+        self.status = 0
 
 
 def _end(span: Span, outcome: dict[str, Any], error_type: str | None, now: int) -> None:
@@ -223,6 +233,10 @@ def _error_type(status: int, cause: Cause) -> str | None:
     if cause is not Cause.NONE:
         return _name(cause)
     return str(status) if status >= 400 else None
+
+
+def _error_type_of_call(status: int, error: Error) -> str | None:
+    return _error_type(status, Cause.NONE) if error in (Error.OK, Error.CANCELLED) else _name(error)
 
 
 def _name(member: Any) -> str:
