@@ -6,6 +6,7 @@ import inspect
 import signal
 import threading
 import traceback
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import FrameType, FunctionType
@@ -143,6 +144,48 @@ def test_close_ends_a_wait_for_a_timer(clock: ManualClock, in_thread: Callable[.
     clock.close()
     with pytest.raises(ClosedError):
         waiter.result()
+
+
+def helper_of(clock: ManualClock) -> threading.Thread:
+    """The thread that waits in the library for a sleep, as after `auto_advance` was on for a moment, without a jump."""
+    with clock._changed:
+        clock._sleep_in_library(clock._usable_handle(), clock._sleepers[0])
+    (helper,) = [thread for thread in threading.enumerate() if thread.name == "boxretry.ManualClock"]
+    return helper
+
+
+def test_close_ends_the_threads_that_wait_in_the_library(
+    clock: ManualClock, in_thread: Callable[..., Future[None]]
+) -> None:
+    sleeper = in_thread(clock.sleep, 1000)
+    clock.wait_for_timer()
+    helper = helper_of(clock)
+    clock.close()
+    with pytest.raises(ClosedError):
+        sleeper.result()
+    helper.join(60)
+    assert not helper.is_alive()
+
+
+def test_a_closed_clock_stands_still_while_it_is_used(
+    clock: ManualClock, in_thread: Callable[..., Future[None]]
+) -> None:
+    """The threads that wait in the library end with its last user."""
+    loop = RetryLoop(RetryStrategy(retry_randomization_factor=0), clock=clock, deadline=5)
+    handle = weakref.ref(clock._open_handle())
+    sleeper = in_thread(clock.sleep, 1000)
+    clock.wait_for_timer()
+    helper = helper_of(clock)
+    clock.close()
+    with pytest.raises(ClosedError):
+        sleeper.result()
+    assert handle() is not None
+    assert helper.is_alive()
+    assert loop.next(Outcome(503)).delay == 2
+    loop.close()
+    assert handle() is None
+    helper.join(60)
+    assert not helper.is_alive()
 
 
 def test_close_while_many_sleep_and_advance(clock: ManualClock, in_thread: Callable[..., Future[None]]) -> None:

@@ -6,6 +6,7 @@ import threading
 import time
 from ctypes import byref, c_double
 from dataclasses import dataclass
+from functools import partial
 
 from ._c import _abi
 from ._c.arguments import Real, real
@@ -30,6 +31,28 @@ class _Sleeper:
     is_over: bool = False
 
 
+class _ClockHandle(Handle):
+    """The handle of a clock. Whatever uses the clock refers to it, except the helper threads of `ManualClock`.
+
+    These only refer to `clock`. When the last user has gone, nobody can read the time any more, so the clock then
+    advances by itself until the helpers have ended. Freeing it would end them too, but perhaps in the moment before one
+    of them has begun to wait.
+    """
+
+    __slots__ = ("clock", "helpers")
+
+    def __init__(self) -> None:
+        """Raises OutOfMemoryError."""
+        self.clock = new_handle(_abi.boxretry_clock_new_manual, free=_abi.boxretry_clock_free)
+        self.helpers: list[_Sleeper] = []
+        super().__init__(self.clock.pointer, partial(_end_helpers, self.clock, self.helpers))
+
+
+def _end_helpers(clock: Handle, helpers: list[_Sleeper], pointer: int) -> None:
+    if helpers:
+        _abi.boxretry_clock_set_auto_advance(clock.pointer, 1)
+
+
 class ManualClock(HandleOwner):
     """A clock that stands still or advances by itself. All its timelines begin at 0. Any number of threads may use it.
 
@@ -42,11 +65,11 @@ class ManualClock(HandleOwner):
     # The waits are here, and not in boxretry_clock_sleep(): Ctrl-C cannot interrupt a thread that waits there. Besides,
     # a thread that is about to wait there looks like one that waits already, so close(), which has to end the waits,
     # would have to free the clock while that thread uses it. While the clock advances by itself, the library has to
-    # know about each sleep, so a separate thread waits there.
+    # know about each sleep, so a separate thread waits there: a helper.
 
     def __init__(self, *, auto_advance: bool = False) -> None:
         """Raises OutOfMemoryError; with auto_advance also ExhaustedError."""
-        self._handle = new_handle(_abi.boxretry_clock_new_manual, free=_abi.boxretry_clock_free)
+        self._handle = _ClockHandle()
         # Protects the fields below, and wakes the threads that wait for a change of them.
         self._changed = threading.Condition()
         self._elapsed = 0  # Nanoseconds that the clock was advanced by, without those that it advanced by itself.
@@ -129,6 +152,7 @@ class ManualClock(HandleOwner):
             if self._auto_advance:
                 self._sleep_in_library(handle, sleeper)
             self._changed.notify_all()
+            del handle  # So that close() can end the helper.
             try:
                 self._changed.wait_for(lambda: self._is_over(sleeper) or self._handle is None)
                 if not self._is_over(sleeper):
@@ -169,20 +193,15 @@ class ManualClock(HandleOwner):
             with self._changed:
                 self._changed.notify_all()
 
-    def _sleep_in_library(self, handle: Handle, sleeper: _Sleeper) -> None:
+    def _sleep_in_library(self, handle: _ClockHandle, sleeper: _Sleeper) -> None:
         """Called with the lock held."""
         if sleeper.is_in_library:
             return
         sleeper.is_in_library = True
+        handle.helpers.append(sleeper)
         seconds = max(sleeper.due - self._elapsed, 0) / 1e9
-
-        def sleep() -> None:
-            _abi.boxretry_clock_sleep(handle.pointer, seconds)
-            with self._changed:
-                sleeper.is_over = True
-                self._changed.notify_all()
-
-        threading.Thread(target=sleep, daemon=True, name="boxretry.ManualClock").start()
+        about = (handle.clock, handle.helpers, sleeper, seconds, self._changed)
+        threading.Thread(target=_help, args=about, daemon=True, name="boxretry.ManualClock").start()
 
     def _is_over(self, sleeper: _Sleeper) -> bool:
         return sleeper.is_over or self._elapsed >= sleeper.due
@@ -190,11 +209,22 @@ class ManualClock(HandleOwner):
     def _is_slept_on(self) -> bool:
         return not all(self._is_over(sleeper) for sleeper in self._sleepers)
 
-    def _usable_handle(self) -> Handle:
+    def _usable_handle(self) -> _ClockHandle:
         """The handle, checked before the lock is taken: in a child of os.fork() the lock may be held forever."""
         handle = self._open_handle()
         _now(handle, Timeline.MONOTONIC)
+        assert isinstance(handle, _ClockHandle)
         return handle
+
+
+def _help(
+    clock: Handle, helpers: list[_Sleeper], sleeper: _Sleeper, seconds: float, changed: threading.Condition
+) -> None:
+    _abi.boxretry_clock_sleep(clock.pointer, seconds)
+    with changed:
+        sleeper.is_over = True
+        changed.notify_all()
+    helpers.remove(sleeper)
 
 
 def clock_handle(clock: ManualClock) -> Handle:

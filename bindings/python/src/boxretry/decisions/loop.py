@@ -87,7 +87,7 @@ class RetryLoop(HandleOwner):
             strategy_handle.pointer,
             byref(options),
             free=_abi.boxretry_retry_loop_free,
-            keeps=strategy_handle,
+            keeps=(strategy_handle, kept_clock),
         )
         # Reused for each outcome.
         self._deciding = threading.Lock()
