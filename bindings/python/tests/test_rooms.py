@@ -25,6 +25,7 @@ ROOMS = [
     "clock",
     "timeout",
     "_connection",
+    "_hints",
     "calls",
     "_bodies",
     "decisions",

@@ -13,7 +13,9 @@ such as (B3) or (T5) refer to the project's docs/semantics.md, which states each
 (<Action.SUCCEED: 3>, 2)
 """
 
-from . import _moved
+from typing import TYPE_CHECKING
+
+from . import _hints, _moved
 from ._c import _abi
 from .attempt import Attempt, Reconnect, Redirect
 from .calls._protocols import Sink
@@ -92,6 +94,12 @@ from .tokens.token import FixedToken, Token, TokenProvider, TokenSource
 __version__ = "0.2.0"
 
 _moved.alias(__name__)
+
+if not TYPE_CHECKING:  # Type checkers would otherwise accept every name.
+
+    def __getattr__(name: str) -> object:
+        raise _hints.missing_from_package(name)
+
 
 __all__ = [
     "PAUSE",

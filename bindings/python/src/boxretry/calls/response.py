@@ -6,11 +6,12 @@ import contextlib
 import logging
 from collections.abc import Iterator, Mapping
 from ctypes import PYFUNCTYPE, c_size_t, c_ssize_t, c_void_p, py_object, pythonapi
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._c import _abi
 from .._c.arguments import Text, decoded
 from .._c.handle import Handle
+from .._hints import missing_from_response
 from ..attempt import Attempt, Reconnect, Redirect
 from ..enums import Error, Reason
 from ..errors import CLASSES, AnyError, BoxRetryError, ForkedError, HTTPStatusError, NetworkError, check, exception_of
@@ -229,6 +230,11 @@ class Response:
         if _abi.boxretry_response_error(self._handle.pointer) == Error.INVALID_ARGUMENT:
             raise ForkedError("Response: was made before os.fork(), in the parent process")
         return self._handle.pointer
+
+    if not TYPE_CHECKING:  # Type checkers would otherwise accept every name.
+
+        def __getattr__(self, name: str) -> object:
+            raise missing_from_response(name)
 
     def __repr__(self) -> str:
         return f"<Response {self.status}>"
