@@ -32,11 +32,11 @@ class _Sleeper:
 
 
 class _ClockHandle(Handle):
-    """The handle of a clock. Whatever uses the clock refers to it, except the helper threads of `ManualClock`.
+    """The handle of a clock. Every user of the clock refers to it, except the helper threads of `ManualClock`.
 
-    These only refer to `clock`. When the last user has gone, nobody can read the time any more, so the clock then
-    advances by itself until the helpers have ended. Freeing it would end them too, but perhaps in the moment before one
-    of them has begun to wait.
+    The helpers refer only to `clock`. After the last user has gone, the clock's time does not matter any more, so it
+    advances by itself until the helpers have ended. Freeing the clock would end them too, but a helper may be about to
+    begin its wait, and would then use freed memory.
     """
 
     __slots__ = ("clock", "helpers")
