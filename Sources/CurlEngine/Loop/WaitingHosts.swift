@@ -38,9 +38,10 @@ struct HostTable {
     private var unused: [Int] = []
     private var indices = OriginTable()
 
+    /// Inlined, since a call would allocate the accessor's frame.
     subscript(index: Int) -> WaitingHost {
-        _read { yield hosts[index] }
-        _modify { yield &hosts[index] }
+        @inline(__always) _read { yield hosts[index] }
+        @inline(__always) _modify { yield &hosts[index] }
     }
 
     func knownIndex(for place: shim_url) -> Int? { indices.value(of: place.origin) }
