@@ -568,7 +568,8 @@ typedef struct boxretry_client_stats {
   int64_t retries;       /* attempts after the first of their call, including replays with a new token (R1) */
   int64_t reconnects;    /* requests sent again immediately because their connection was dead (B13) */
   int64_t gates_closed;  /* times that a response closed the gate of its origin (C3) */
-  int64_t gates_opened;  /* times that such a gate opened, so that nothing is held any longer */
+  int64_t gates_opened;  /* times that a response opened such a gate, so that nothing is held any longer; a gate
+                            that is dropped after a minute in which it held nothing is not counted, nor reported */
   int64_t held;          /* attempts that waited for a gate */
 } boxretry_client_stats;
 

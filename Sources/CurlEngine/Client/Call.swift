@@ -33,6 +33,8 @@ public final class Call: TimerEntry {
     var isQueued = false
     /// It stands, or is under way, among those of its host.
     var isCountedByHost = false
+    /// While it waits for its turn: it was counted as held by a gate when it began to wait (C3).
+    var isCountedAsHeld = false
     /// What a gate has let the attempt under way through with, until the gate has it back (C3); nil: none.
     var gatePass: GatePass?
     /// The next attempt is to use a new connection.

@@ -6,6 +6,8 @@ struct CallLine {
     private(set) var count = 0
     /// How many places were there before those that there are.
     private var forgotten = 0
+    /// The calls before this place have been counted as held.
+    private var countedUpTo = 0
 
     var isEmpty: Bool { count == 0 }
 
@@ -35,6 +37,14 @@ struct CallLine {
         calls[index] = nil
         count -= 1
         forgetPlaces()
+    }
+
+    /// A gate has closed, and holds all calls: how many of them have not been counted yet. Looks at each call once.
+    mutating func countHeld() -> Int64 {
+        var held: Int64 = 0
+        for call in calls[max(countedUpTo - forgotten, first)...] where call?.isCountedAsHeld == false { held += 1 }
+        countedUpTo = forgotten + calls.count
+        return held
     }
 
     private mutating func forgetPlaces() {

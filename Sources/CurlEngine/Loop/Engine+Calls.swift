@@ -32,7 +32,8 @@ extension Engine {
         starting.append(
             call, settings, probes: mayShare && spoken.versions(of: call.target.place, call.settings.httpVersion) == nil
         )
-        if settings.sharesRetryAfter, starting.isHeld(call) { locked { stats.held += 1 } }
+        call.isCountedAsHeld = settings.sharesRetryAfter && starting.isHeld(call, now: now)
+        if call.isCountedAsHeld { locked { stats.held += 1 } }
         arm(call)
     }
 
@@ -121,7 +122,7 @@ extension Engine {
     }
 
     private func finish(_ call: Call, _ wanted: CallMachine.Ending) {
-        if !call.attempt.hasBegun, call.isQueued, starting.isHeld(call) { call.attempt.end() }  // C3
+        if !call.attempt.hasBegun, call.isQueued, starting.isHeld(call, now: now) { call.attempt.end() }  // C3
         if call.attempt.isOpen { noteUnfinished(call) }
         leaveToken(call)
         let ending = closeBodies(call, wanted)

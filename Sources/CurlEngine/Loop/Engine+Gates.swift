@@ -41,8 +41,6 @@ extension Engine {
         let gate = HostGate(
             self, host: index, OriginGate(closedUntil: moment, unlimited: unlimited), unitRandom: unitRandom, now: now)
         starting.add(gate)
-        let held = Int64(starting.hosts[index].line.count)
-        locked { stats.held += held }
         act(on: .closed(until: moment), gate, call, status)
     }
 
@@ -53,7 +51,11 @@ extension Engine {
         case .closed(let until):
             starting.requeue(gate.host)
             timers.set(gate, due: until)
-            locked { stats.gatesClosed += 1 }
+            let held = starting.hosts[gate.host].line.countHeld()
+            locked {
+                stats.gatesClosed += 1
+                stats.held += held
+            }
             tell(.gateClosed, call, status, delay: Double(until - now) / 1e9)
         case .extended(let until):
             timers.set(gate, due: until)
@@ -107,11 +109,11 @@ extension StartQueue {
     }
 
     /// Whether a call that waits here waits for a gate.
-    func isHeld(_ call: Call) -> Bool {
+    func isHeld(_ call: Call, now: Int64) -> Bool {
         guard gates > 0, let index = hosts.knownIndex(for: call.target.place), let gate = hosts[index].gate else {
             return false
         }
-        return hosts[index].line.count > gate.value.places
+        return hosts[index].line.count > gate.value.places(at: now)
     }
 }
 

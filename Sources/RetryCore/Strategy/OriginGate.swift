@@ -124,6 +124,12 @@ public struct OriginGate {
         return isQuotaUsedUp(limit) ? 1 : max(limit.allowed - limit.inFlight, 0)
     }
 
+    /// The same at that time, in nanoseconds, although `timeHasCome` may still have to be called.
+    public func places(at now: Int64) -> Int32 {
+        if case .closed(let until) = state, until <= now { return 1 }
+        return places
+    }
+
     private func isQuotaUsedUp(_ limit: Limit) -> Bool {
         guard let quota else { return false }
         return limit.admitted >= quota && limit.answeredWell > 0
