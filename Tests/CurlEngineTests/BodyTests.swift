@@ -25,6 +25,36 @@ import Testing
         #expect(sink.log == ["close"])
     }
 
+    @Test(
+        "B15: a sink that takes errors also gets the body of a redirect that is not followed",
+        arguments: ["X-None: 1", "Location: ftp://127.0.0.1/", "Location: http://["])
+    func redirectToNowhere(line: String) throws {
+        let sink = Recorder()
+        let result = try Scene(.status(302, line, body: "moved")).perform(sink: sink.make(takesErrors: true))
+        #expect(result.status == 302 && result.bodyText.isEmpty && result.sinkLength == 5)
+        #expect(sink.log == ["write moved", "close"])
+    }
+
+    @Test("B15, R3: the same for a redirect that needs a body that cannot be sent again") func redirectNeedsBody()
+        throws
+    {
+        let sink = Recorder()
+        let scene = try Scene(.status(307, "Location: /there", body: "moved"))
+        scene.transport.readsBodies = true
+        let source = CallbackSource(length: -1, read: { _, _, _ in .bytes(3) }, rewind: nil, close: {})
+        let result = try scene.perform(method: "POST", source: source, sink: sink.make(takesErrors: true))
+        #expect(result.status == 307 && result.bodyText.isEmpty && result.sinkLength == 5)
+        #expect(sink.log == ["write moved", "close"])
+    }
+
+    @Test("B15: a sink that takes errors gets nothing of a redirect that is followed") func redirectFollowed() throws {
+        let sink = Recorder()
+        let scene = try Scene(.status(302, "Location: /there", body: "moved"), .status(200, body: "whole"))
+        let result = try scene.perform(sink: sink.make(takesErrors: true))
+        #expect(result.status == 200 && result.redirects.count == 1)
+        #expect(sink.log == ["write whole", "close"])
+    }
+
     @Test("B15: a 202 whose retries are used up is the caller's") func lastAccepted() throws {
         let sink = Recorder()
         let result = try Scene(.status(202, "Retry-After: 1", body: "later")).perform(sink: sink.make())
@@ -309,7 +339,7 @@ final class Recorder {
     /// Whether it takes a delivery that it is told of.
     var canBegin = true
 
-    func make(canRestart: Bool = true, isTold: Bool = false) -> CallbackSink {
+    func make(canRestart: Bool = true, isTold: Bool = false, takesErrors: Bool = false) -> CallbackSink {
         CallbackSink(
             write: { _, data, count in
                 let bytes = UnsafeRawBufferPointer(start: data, count: count)
@@ -327,7 +357,7 @@ final class Recorder {
                     self.log.append("begin \(head.status) \(head.httpVersion) \(type)")
                     return self.canBegin
                 } : nil,
-            close: { self.log.append("close") })
+            close: { self.log.append("close") }, takesErrors: takesErrors)
     }
 }
 

@@ -64,7 +64,9 @@ final class AttemptScene {
         return line.withCString { machine.headerLine($0, line.utf8.count) }
     }
 
-    func headEnded() -> AttemptMachine.BodyStart { machine.headEnded() }
+    func headEnded(isFollowed: Bool = false) -> AttemptMachine.BodyStart {
+        machine.headEnded(isFollowed: isFollowed)
+    }
 
     /// A whole head.
     func head(_ statusLine: String, _ lines: String..., hasSentAll: Bool = true) -> AttemptMachine.BodyStart {

@@ -34,7 +34,6 @@ struct AttemptPlan: ~Copyable {
         request.isHead = call.request.isHead
         request.hasSink = call.sink != nil
         request.sinkTakesErrors = call.sink?.takesErrors == true
-        request.followsRedirects = settings.maxRedirects > 0
         request.renewsToken = authorization != nil && call.auth?.source.isRenewable == true
         request.asksForRest = asksForRest
         request.mayMultiplex = settings.httpVersion.mayMultiplex(hasTLS: target.place.has_tls)

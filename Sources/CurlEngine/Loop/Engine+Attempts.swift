@@ -106,7 +106,7 @@ extension Engine {
 
     /// A whole response is the call's answer, or a redirect that is followed, or says that the access token has expired.
     private func responded(_ call: Call, _ transfer: Transfer, _ end: AttemptEnd) {
-        switch followed(call, transfer) {
+        switch followed(call) {
         case .redirected:
             tell(.redirected, call)
             return sendAgain(call, fresh: false)
@@ -160,39 +160,6 @@ extension Engine {
         note(call, transfer, .response, end)
         guard case .decide = call.machine.attemptEnded(.response) else { return }
         decided(call, transfer)
-    }
-
-    private enum Followed {
-        /// The response is no redirect, or one to nowhere.
-        case nowhere
-        /// The call's target is another one now.
-        case redirected
-        /// It wants the body sent again, which cannot be.
-        case notReplayable
-        case failed(LocalFailure)
-    }
-
-    /// Follows a redirect.
-    private func followed(_ call: Call, _ transfer: Transfer) -> Followed {
-        let status = call.attempt.exchange.status
-        guard Redirect.isRedirect(status), call.settings.maxRedirects > 0 else { return .nowhere }
-        guard let location = call.receivedHead.list.firstValue(of: "Location") else { return .nowhere }
-        let target: Target
-        switch call.target.followed(status: status, location: location, from: call.request.target) {
-        case .to(let followed): target = followed
-        case .nowhere: return .nowhere
-        case .outOfMemory: return .failed(.outOfMemory)
-        }
-        switch call.attempt.redirected(
-            takesBody: target.hasBody, isReplayable: call.bodyCanBeSentAgain, maximum: call.settings.maxRedirects)
-        {
-        case .notReplayable: return .notReplayable
-        case .tooMany: return .failed(.tooManyRedirects)
-        case .followed: break
-        }
-        call.redirects.append(RedirectRecord(attemptNumber: call.attemptNumber, status: status, target: target))
-        call.target = target
-        return .redirected
     }
 
     /// Writes down how an attempt ended, and makes the outcome that the strategy sees.

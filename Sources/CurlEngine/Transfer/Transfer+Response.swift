@@ -49,7 +49,12 @@ extension Transfer {
 
     /// The head of the final response is whole. False: stop.
     private func headEnded() -> Bool {
-        let start = call.attempt.headEnded()
+        var isFollowed = false
+        if call.sink?.takesErrors == true {
+            guard call.keepHead(self), let answer = call.engine.willFollow(call) else { return refuse(.outOfMemory) }
+            isFollowed = answer
+        }
+        let start = call.attempt.headEnded(isFollowed: isFollowed)
         if start != .stop {
             guard call.engine.headCame(call, self) else { return refuse(.outOfMemory) }
             if call.attempt.exchange.isAnsweredEarly { call.engine.arm(call) }

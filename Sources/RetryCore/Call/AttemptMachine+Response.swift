@@ -97,8 +97,8 @@ extension AttemptMachine {
         case ask
     }
 
-    /// The head of the final response is complete.
-    public mutating func headEnded() -> BodyStart {
+    /// The head of the final response is complete. `isFollowed`: it is a redirect that will be followed.
+    public mutating func headEnded(isFollowed: Bool) -> BodyStart {
         let (status, request) = (exchange.status, exchange.request)
         state = .body
         guard !exchange.framing.isMalformed || !exchange.mayHaveBody else {
@@ -115,18 +115,17 @@ extension AttemptMachine {
             exchange.rule(.response)
             return .stop
         }
-        guard isForSink(status) else { return .keep }
+        guard isForSink(status, isFollowed: isFollowed) else { return .keep }
         state = .waitingForDecision(end: nil)
         return .ask
     }
 
     /// Whether the body goes to the sink, unless the strategy retries. A response without content does not start the
     /// sink.
-    private func isForSink(_ status: Int32) -> Bool {
+    private func isForSink(_ status: Int32, isFollowed: Bool) -> Bool {
         let request = exchange.request
         guard request.hasSink, exchange.mayHaveBody, status != 205 else { return false }
         if (200..<300).contains(status) { return true }
-        let isFollowed = request.followsRedirects && Redirect.isRedirect(status)
         return request.sinkTakesErrors && !isFollowed && !(request.renewsToken && status == 401)
     }
 

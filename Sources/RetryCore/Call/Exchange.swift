@@ -9,7 +9,6 @@ public struct Exchange {
         public var hasSink = false
         /// The body of another response also goes there if it is the last one of the call.
         public var sinkTakesErrors = false
-        public var followsRedirects = false
         /// After a 401, a new access token is requested.
         public var renewsToken = false
         /// The request asks for the rest of a partially downloaded file.

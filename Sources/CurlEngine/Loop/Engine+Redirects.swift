@@ -1,0 +1,55 @@
+import RetryCore
+
+/// How a call follows redirects. All of it runs on the loop.
+extension Engine {
+    /// What became of a response that may be a redirect.
+    enum Followed {
+        /// The response is not a redirect, or it redirects to nothing that can be requested.
+        case nowhere
+        /// The call has another target now.
+        case redirected
+        /// The redirect needs the body again, which cannot be sent again.
+        case notReplayable
+        case failed(LocalFailure)
+    }
+
+    /// Whether the response, whose head is kept, is a redirect that is not the call's answer. Nil: out of memory.
+    func willFollow(_ call: Call) -> Bool? {
+        switch redirectTarget(call) {
+        case .to(let target): !target.hasBody || call.bodyCanBeSentAgain
+        case .nowhere: false
+        case .outOfMemory: nil
+        }
+    }
+
+    /// Where the response, whose head is kept, redirects the call.
+    private func redirectTarget(_ call: Call) -> Target.Followed {
+        let status = call.attempt.exchange.status
+        guard Redirect.isRedirect(status), call.settings.maxRedirects > 0,
+            let location = call.receivedHead.list.firstValue(of: "Location")
+        else { return .nowhere }
+        return call.target.followed(status: status, location: location, from: call.request.target)
+    }
+
+    /// Follows a redirect.
+    func followed(_ call: Call) -> Followed {
+        let target: Target
+        switch redirectTarget(call) {
+        case .to(let followed): target = followed
+        case .nowhere: return .nowhere
+        case .outOfMemory: return .failed(.outOfMemory)
+        }
+        switch call.attempt.redirected(
+            takesBody: target.hasBody, isReplayable: call.bodyCanBeSentAgain, maximum: call.settings.maxRedirects)
+        {
+        case .notReplayable: return .notReplayable
+        case .tooMany: return .failed(.tooManyRedirects)
+        case .followed: break
+        }
+        call.redirects.append(
+            RedirectRecord(
+                attemptNumber: call.attemptNumber, status: call.attempt.exchange.status, target: target))
+        call.target = target
+        return .redirected
+    }
+}
