@@ -38,10 +38,10 @@ struct HostTable {
     private var unused: [Int] = []
     private var indices = OriginTable()
 
-    /// Inlined, since a call would allocate the accessor's frame.
+    /// Not `_read`, which would allocate its frame.
     subscript(index: Int) -> WaitingHost {
-        @inline(__always) _read { yield hosts[index] }
-        @inline(__always) _modify { yield &hosts[index] }
+        get { hosts[index] }
+        _modify { yield &hosts[index] }
     }
 
     func knownIndex(for place: shim_url) -> Int? { indices.value(of: place.origin) }

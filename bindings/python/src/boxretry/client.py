@@ -46,8 +46,8 @@ class ClientStats:
     reconnects: int
     #: Times that a response closed the gate of its origin (C3).
     gates_closed: int = 0
-    #: Times that a response opened such a gate, so that nothing is held any longer. A gate that is dropped after a minute
-    #: in which it held nothing is not counted.
+    #: Times that a response opened such a gate, so that nothing is held any longer. A gate that is dropped after a
+    #: minute in which it held nothing is not counted.
     gates_opened: int = 0
     #: Attempts that waited for a gate.
     held: int = 0
