@@ -169,7 +169,8 @@ def test_nothing_is_derived_from_a_client_that_is_closed() -> None:
     "setting", [{"proxy": "http://a"}, {"max_transfers": 1}, {"on_event": print}, {"ca_file": "x"}]
 )
 def test_what_is_shared_cannot_be_set(setting: dict[str, Any]) -> None:
-    with Client() as client, pytest.raises(TypeError, match=f"{next(iter(setting))}.*derived clients share this setting"):
+    message = f"{next(iter(setting))}.*derived clients share this setting"
+    with Client() as client, pytest.raises(TypeError, match=message):
         client.derived(**setting)
 
 
