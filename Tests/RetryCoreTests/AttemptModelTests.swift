@@ -153,7 +153,7 @@ private final class AttemptWalk {
         let decided = attempt.decided(retries: retries)
         guard isAsked else { return check(decided == .tooLate, "nobody was asked") }
         check(decided == .go(retries ? .nowhere : .sink, end: keptEnd), "the decision comes with the end that was kept")
-        (isAsked, isPaused) = (false, false)
+        isAsked = false
         if !retries { attempt.sinkStarted() }
         note(keptEnd == nil ? "decided first" : "ended first")
         if let end = keptEnd {

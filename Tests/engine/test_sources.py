@@ -37,6 +37,7 @@ from calls import LIBCURL, Background, eventually, in_both_ways, once, quick, re
 from fault_server import FaultServer, pattern
 
 BODY = pattern(300_000)
+SMALL = 1_000
 KINDS = ["http", "h2"]
 #: Where the server has to learn that a call has ended.
 KINDS_THAT_TELL_THE_END = [
@@ -458,17 +459,18 @@ def test_a_source_that_has_more_than_it_says(server: FaultServer, client: Client
 
 
 class Held:
-    """A source that pauses in the middle until it is told to go on; it says when it does."""
+    """A source that pauses after so many bytes until it is told to go on. It reports the pause."""
 
-    def __init__(self) -> None:
-        self.paused, self.goes_on = threading.Event(), threading.Event()
+    def __init__(self, after: int = 100_000) -> None:
+        self.after, self.paused, self.goes_on = after, threading.Event(), threading.Event()
 
     def __call__(self) -> Iterator[Any]:
-        yield BODY[:100_000]
+        if self.after:
+            yield BODY[: self.after]
         while not self.goes_on.is_set():
             self.paused.set()
             yield PAUSE
-        yield BODY[100_000:]
+        yield BODY[self.after :]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -511,6 +513,30 @@ def test_a_call_is_resumed_again_and_again(server: FaultServer, client: Client, 
         pauses.release()
         resuming.result()
     call.resume()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_source_that_pauses_is_resumed_although_a_sink_has_the_response(
+    server: FaultServer, client: Client, kind: str
+) -> None:
+    """Given 2xx on seeing the head, after the source has paused; the sink has its body before the source goes on."""
+    source, id, taken, has_all = Held(after=0), server.new_id(), bytearray(), threading.Event()
+
+    def sink(data: bytes) -> None:
+        taken.extend(data)
+        if len(taken) == SMALL:
+            has_all.set()
+
+    url = server.url("/seq/200", {"early": "", "size": SMALL}, id=id, kind=kind)
+    call = client.submit("PUT", url, data=source, sink=sink, strategy=once())
+    assert source.paused.wait(10)
+    assert has_all.wait(10)
+    source.goes_on.set()
+    call.resume()
+    assert call.response(10).status == 200
+    assert taken == pattern(SMALL)
+    (seen,) = server.seen(id, over=True)
+    assert (seen["body_length"], seen["body_complete"]) == (len(BODY), True)
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,6 @@ extension AttemptMachine {
     public mutating func decided(retries: Bool) -> Decided {
         guard case .waitingForDecision(let end) = state else { return .tooLate }
         state = .body
-        exchange.isPaused = false
         exchange.destination = retries ? .nowhere : .memory  // Until the sink has been started.
         return .go(retries ? .nowhere : .sink, end: end)
     }
