@@ -72,6 +72,7 @@ def run(suite: Suite, tests: tuple[str, ...], folder: Path, *, is_mounted: bool)
         cwd=source(python, suite.package, suite.version),
         env={**variables(HERE / "mounted"), "OUTCOMES": str(outcomes)},
         check=False,  # Some fail.
+        timeout=600,
     )
     ended: dict[str, str] = json.loads(outcomes.read_text())
     assert ended
