@@ -37,7 +37,9 @@ def in_pieces() -> Iterator[bytes]:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("data", [bytes(SIZE), in_pieces], ids=["bytes", "in pieces"])
 @pytest.mark.parametrize(
-    "parameters", [{}, {"size": 0}, {"chunked": ""}, {"status": 204}], ids=["body", "empty", "no length", "204"]
+    "parameters",
+    [{}, {"size": 0}, {"chunked": ""}, {"status": 204}, {"read_pause_after": 4_000_000, "read_pause": 300}],
+    ids=["body", "empty", "no length", "204", "read late"],
 )
 def test_an_upload_that_the_server_reads_goes_on_after_the_answer(
     server: FaultServer,
@@ -49,10 +51,6 @@ def test_an_upload_that_the_server_reads_goes_on_after_the_answer(
 ) -> None:
     """Given 2xx on seeing the head, and a server that reads on: it gets all, and no time is lost."""
     uploads = 1
-    if kind == "http":
-        # An open fault, whose cause is not known yet. It is rare, and seen on a busy machine.
-        reason = "an upload over HTTP/1.1 is sometimes cut off after an early answer"
-        request.applymarker(pytest.mark.xfail(strict=False, raises=AssertionError, reason=reason))
     if REPORTS_THE_END_AS_A_FAILURE and kind != "http" and data is in_pieces and "chunked" in parameters:
         reason = "libcurl 8.0 to 8.22 reports the end of an upload, on a stream that the server has ended, as a failure"
         request.applymarker(pytest.mark.xfail(strict=True, raises=ReceiveError, reason=reason))

@@ -95,6 +95,18 @@ def test_what_had_arrived_of_a_body_is_counted_when_the_client_goes(server: Faul
     assert request["connection_ended"] == way
 
 
+@pytest.mark.parametrize("framing", ["Content-Length: 8", "Transfer-Encoding: chunked"])
+def test_a_request_that_is_answered_early_is_over_when_it_has_been_read(server: FaultServer, framing: str) -> None:
+    mine = server.new_id()
+    target = server.target("/seq/200", id=mine, early="", read_pause_after=2, read_pause=500)
+    with Wire(server.ports["http"]) as wire:
+        wire.request(target, method="PUT", headers=framing + "\r\n")
+        wire.send(b"12345678" if "Length" in framing else b"8\r\n12345678\r\n0\r\n\r\n")
+        assert wire.response().status == 200
+        (request,) = server.seen(mine, over=True)
+    assert (request["answered"], request["body_length"], request["body_complete"]) == (True, 8, True)
+
+
 def test_a_chunked_body_that_breaks_off_is_not_whole(server: FaultServer) -> None:
     for sent in (b"", b"5", b"5\r\nabc", b"5\r\nabcde", b"5\r\nabcde\r\n", b"5\r\nabcde\r\n0\r\n"):
         mine = server.new_id()

@@ -121,8 +121,7 @@ class Http1:
                 return
             request.add_body(data)
             if not self._chunked and not self._left:
-                request.body_complete = True
-                return
+                return request.was_read()
             if answer.read_every:
                 await self._connection.pause(answer.read_every)
 
@@ -149,7 +148,8 @@ class Http1:
             return
         while line := await self._line():
             pass  # trailers
-        request.body_complete = line is not None
+        if line is not None:
+            request.was_read()
 
     async def _some(self, limit: int) -> bytes:
         if not self._buffer:

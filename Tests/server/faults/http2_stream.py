@@ -48,7 +48,7 @@ class Http2Stream:
         self._arrived.set()
 
     def receive_end(self) -> None:
-        self.request.body_complete = True
+        self.request.was_read()
         self._arrived.set()
 
     async def serve(self) -> None:

@@ -49,9 +49,16 @@ class SeenRequest:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come of it; what has been answered in HTTP/1.1 may still have a connection."""
-        answered = self.answered if self.stream is None else self.stream_ended is not None
-        return answered or self.connection.ended is not None
+        """Whether nothing more will come of it. After HTTP/1.1's, the connection may stay open."""
+        if self.connection.ended is not None:
+            return True
+        if self.stream is not None:
+            return self.stream_ended is not None
+        return self.answered and self.body_complete  # the answer may be early
+
+    def was_read(self) -> None:
+        self.body_complete = True
+        self.connection.changed()
 
     def was_answered(self) -> None:
         self.answered = True
