@@ -9,8 +9,13 @@ import Testing
     /// What was told of gates: the kind, seconds since the call was made, the status, and the delay.
     final class Log {
         private(set) var events: [String] = []
+        private var ends: [ObjectIdentifier: Double] = [:]
+
+        /// Seconds since the call was made at which it ended.
+        func end(of call: Call?) -> Double? { call.flatMap { ends[ObjectIdentifier($0)] } }
 
         func add(_ event: EngineEvent) {
+            if event.kind == .callEnded { ends[ObjectIdentifier(event.call)] = Double(event.at) / 1e9 }
             guard event.kind == .gateClosed || event.kind == .gateOpened else { return }
             events.append("\(event.kind) at \(Double(event.at) / 1e9): \(event.status), \(event.delay)")
         }
@@ -96,6 +101,7 @@ import Testing
         #expect(lateResult.ending == .deadline && lateResult.records.isEmpty)
         #expect(cancelledResult.ending == .cancelled && cancelledResult.records.isEmpty)
         #expect(try result(of: through, in: scene).status == 200)
+        #expect([scene.call, late, cancelled, through].map { log.end(of: $0) } == [7, 2, 2, 15])
         #expect(scene.transport.begun.map(\.at) == [0, 5])
         let stats = scene.engine.currentStats
         #expect((stats.attempts, stats.retries, stats.held) == (2, 0, 4))

@@ -10,7 +10,8 @@ import contextlib
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -295,22 +296,53 @@ def test_a_loop_that_sleeps_on_the_clock(clock: ManualClock) -> None:
     assert (decision.reason, clock.monotonic()) == (Reason.DEADLINE, 1200)
 
 
-def test_sleeps_of_threads_end_when_their_times_have_come(clock: ManualClock) -> None:
-    """Also of threads that began to sleep before the clock advanced by itself."""
-    clock.auto_advance = False
-
-    def sleep(seconds: float) -> float:
-        clock.sleep(seconds)
-        return clock.monotonic() - seconds
-
-    with soon(), ThreadPoolExecutor(4) as threads:
-        sleepers = [threads.submit(sleep, seconds) for seconds in (3, 1, 2)]
-        while len(clock._sleepers) < 3:  # There is no public way to wait for three of them.
+def asleep(threads: ThreadPoolExecutor, clock: ManualClock, *seconds: float) -> dict[float, Future[None]]:
+    """A thread for each time, which fall asleep one after the other on a clock that stands still."""
+    sleepers = {}
+    for each in seconds:
+        sleepers[each] = threads.submit(clock.sleep, each)
+        while len(clock._sleepers) < len(sleepers):  # There is no public way to wait for several of them.
             clock.wait_for_timer()
-        clock.advance(0.5)
+    return sleepers
+
+
+def test_sleeps_of_threads_end_in_the_order_of_their_times(clock: ManualClock) -> None:
+    """Also of one that began before the clock advanced by itself."""
+    clock.auto_advance = False
+    with soon(), ThreadPoolExecutor(4) as threads:
+        sleepers = asleep(threads, clock, 3, 1, 2)
+        for second in (1, 2):
+            clock.advance(0.5)
+            assert not any(sleepers[later].done() for later in range(second, 4))
+            clock.advance(0.5)
+            sleepers[second].result()
         clock.auto_advance = True
-        assert min(sleeper.result() for sleeper in sleepers) >= 0
-    assert clock.monotonic() in (3, 3.5)  # 3.5 if the last of them began only after the clock was advanced
+        sleepers[3].result()
+    assert clock.monotonic() == 3
+
+
+def test_a_clock_that_begins_to_advance_by_itself_keeps_the_times_of_sleeps(
+    clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given threads that the clock starts for its sleepers, the first of which gets a processor late."""
+    passed = threading.Event()
+
+    class Late(threading.Thread):
+        def run(self) -> None:
+            passed.wait()
+            super().run()
+
+    clock.auto_advance = False
+    with soon(), ThreadPoolExecutor(4) as threads:
+        sleepers = asleep(threads, clock, 1, 2, 3)
+        clock.advance(0.5)
+        kinds = iter([Late])
+        monkeypatch.setattr(threading, "Thread", lambda **options: next(kinds, Thread)(**options))
+        clock.auto_advance = True
+        sleepers[3].result()
+        passed.set()
+        sleepers[1].result()
+    assert clock.monotonic() == 3
 
 
 def test_closing_a_clock_that_advances_by_itself_ends_sleeps(clock: ManualClock, server: FaultServer) -> None:

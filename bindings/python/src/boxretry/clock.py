@@ -92,11 +92,11 @@ class ManualClock(HandleOwner):
     def auto_advance(self, on: bool) -> None:
         handle = self._usable_handle()
         with self._changed:
-            check(_abi.boxretry_clock_set_auto_advance(handle.pointer, bool(on)))
-            self._auto_advance = bool(on)
             if on:
                 for sleeper in self._sleepers:
                     self._sleep_in_library(handle, sleeper)
+            check(_abi.boxretry_clock_set_auto_advance(handle.pointer, bool(on)))
+            self._auto_advance = bool(on)
 
     def advance(self, seconds: Real) -> None:
         """Moves all timelines forward, and ends each sleep that is then over.
@@ -200,7 +200,8 @@ class ManualClock(HandleOwner):
         sleeper.is_in_library = True
         handle.helpers.append(sleeper)
         seconds = max(sleeper.due - self._elapsed, 0) / 1e9
-        about = (handle.clock, handle.helpers, sleeper, seconds, self._changed)
+        began = _now(handle, Timeline.MONOTONIC)
+        about = (handle.clock, handle.helpers, sleeper, seconds, began, self._changed)
         threading.Thread(target=_help, args=about, daemon=True, name="boxretry.ManualClock").start()
 
     def _is_over(self, sleeper: _Sleeper) -> bool:
@@ -218,9 +219,15 @@ class ManualClock(HandleOwner):
 
 
 def _help(
-    clock: Handle, helpers: list[_Sleeper], sleeper: _Sleeper, seconds: float, changed: threading.Condition
+    clock: Handle,
+    helpers: list[_Sleeper],
+    sleeper: _Sleeper,
+    seconds: float,
+    began: float,
+    changed: threading.Condition,
 ) -> None:
-    _abi.boxretry_clock_sleep(clock.pointer, seconds)
+    """seconds: counted from the time `began`, because the clock may have advanced since."""
+    _abi.boxretry_clock_sleep(clock.pointer, max(seconds - (_now(clock, Timeline.MONOTONIC) - began), 0))
     with changed:
         sleeper.is_over = True
         changed.notify_all()
