@@ -35,11 +35,43 @@ static int url_result(CURLUcode code) {
   return code == CURLUE_OK ? SHIM_URL_GOOD : code == CURLUE_OUT_OF_MEMORY ? SHIM_URL_NO_MEMORY : SHIM_URL_BAD;
 }
 
+static bool is_ascii(const char *text) {
+  for (; *text; text++)
+    if (*text & 0x80) return false;
+  return true;
+}
+
+/* libcurl sends an international host name as IDNA converts it. The conversion maps some characters to delimiters of a
+ * URL, such as the full-width slash to "/". libcurl would notice that only in its request for a proxy; it would send
+ * other requests with such a host. `host`: decoded. */
+static CURLUcode check_converted(CURLU *parsed, const char *host) {
+#ifdef CURLU_PUNYCODE /* 7.88 */
+  if (is_ascii(host)) return CURLUE_OK;
+  char *converted = NULL;
+  CURLUcode code = curl_url_get(parsed, CURLUPART_HOST, &converted, CURLU_PUNYCODE);
+  if (code == CURLUE_LACKS_IDN) return CURLUE_OK; /* sent as it is */
+  if (code == CURLUE_OK && converted) {
+    CURLU *other = curl_url();
+    code = other ? curl_url_set(other, CURLUPART_HOST, converted, 0) : CURLUE_OUT_OF_MEMORY;
+    curl_url_cleanup(other);
+    if (code == CURLUE_OK && strchr(converted, '%')) code = CURLUE_BAD_HOSTNAME; /* libcurl would encode it again */
+  } else if (!shim_curl_is_at_least(0x080800)) {
+    code = CURLUE_BAD_HOSTNAME; /* these versions report CURLUE_OUT_OF_MEMORY */
+  }
+  curl_free(converted);
+  return code;
+#else
+  (void)parsed, (void)host;
+  return CURLUE_OK;
+#endif
+}
+
 static CURLUcode read_origin(CURLU *parsed, url_origin *out) {
   CURLUcode code = curl_url_get(parsed, CURLUPART_SCHEME, &out->scheme, 0);
   if (code == CURLUE_OK && strcmp(out->scheme, "http") != 0 && strcmp(out->scheme, "https") != 0)
     code = CURLUE_UNSUPPORTED_SCHEME;
   if (code == CURLUE_OK) code = curl_url_get(parsed, CURLUPART_HOST, &out->host, 0);
+  if (code == CURLUE_OK) code = check_converted(parsed, out->host);
   if (code == CURLUE_OK) code = curl_url_get(parsed, CURLUPART_PORT, &out->port, CURLU_DEFAULT_PORT);
   return code;
 }

@@ -20,7 +20,7 @@ from boxretry import (
     RequestSent,
 )
 from boxretry._c import _abi
-from calls import once, quick, recorded, statuses, waits
+from calls import LIBCURL, once, quick, recorded, statuses, waits
 from fault_server import FaultServer
 from raw_server import Accepting, RawServer
 from relay import Flood, Tunnel
@@ -45,6 +45,43 @@ def test_proxy_of_the_environment_but_not_for_all(server: FaultServer, monkeypat
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     with Client(once()) as client:
         assert client.get(server.url("/seq/200", id=server.new_id())).status == 200
+
+
+#: Between "a" and "b" in a host: IDNA maps them to / @ : ? # % and a space, or to "a/c".
+DELIMITERS = ["\uff0f", "\uff20", "\uff1a", "\uff1f", "\uff03", "\uff05", "\u3000", "\u2100", "%EF%BC%8F"]
+
+
+@pytest.mark.skipif(LIBCURL < (7, 88), reason="libcurl 7.87 does not say how it converts a name")
+@pytest.mark.parametrize("host", [*(f"a{character}b" for character in DELIMITERS), "\u00ad"], ids=ascii)
+@pytest.mark.parametrize("path", ["direct", "proxy", "redirect"])
+def test_a_host_that_would_be_sent_with_a_delimiter_in_it_is_invalid(
+    server: FaultServer, client: Client, host: str, path: str
+) -> None:
+    """A soft hyphen is mapped to nothing."""
+    url = f"http://{host}/x"
+    if path == "redirect":
+        id = server.new_id()
+        location = "Location:" + url.encode().decode("latin-1")
+        response = client.get(server.url("/seq/302,200", {"302.h": location}, id=id))
+        assert (response.status, len(server.seen(id))) == (302, 1)
+        return
+    with RawServer() as proxy:
+        options: dict[str, Any] = {"proxy": f"http://127.0.0.1:{proxy.port}"} if path == "proxy" else {}
+        with (
+            Client(once(), **options) as other,
+            pytest.raises(InvalidArgumentError, match=r"request\.url: has an invalid host"),
+        ):
+            other.get(url)
+        assert proxy.heads == []
+
+
+@pytest.mark.parametrize(
+    ("host", "sent"), [("b\u00fccher.example", "xn--bcher-kva.example"), ("\uff41\u3002b", "a.b")], ids=ascii
+)
+def test_other_international_hosts_are_sent_as_they_are_converted(host: str, sent: str) -> None:
+    with RawServer() as proxy, Client(once(), proxy=f"http://127.0.0.1:{proxy.port}") as client:
+        assert client.get(f"http://{host}/x").content == b"ok"
+    assert proxy.heads[0].startswith(f"GET http://{sent}/x HTTP/1.1\r\nHost: {sent}\r\n")
 
 
 @pytest.mark.parametrize("name", ["no_proxy", "NO_PROXY"])

@@ -39,7 +39,7 @@ func transportEnd(_ code: CURLcode, of transfer: Transfer, _ easy: CurlEasy?) ->
     case CURLE_WRITE_ERROR: return .aborted
     case CURLE_OUT_OF_MEMORY:
         // libcurl says the same of a header line that is longer than it takes.
-        return transfer.isReadingHead ? .lineTooLong : .local(.outOfMemory)
+        return transfer.isReadingHead && easy?.hasSentHead == true ? .lineTooLong : .local(.outOfMemory)
     case CURLcode(UInt32(SHIM_CURLE_TOO_LARGE)): return .lineTooLong  // from 8.6 on
     case CURLE_HTTP2 where easy?.hasLostConnection == true: return .lost(mayBeDead: easy?.isOnReusedConnection == true)
     // A head that begins with a line that goes on with one before it, as libcurl before 8.2 sees it.
@@ -68,6 +68,9 @@ extension Transfer {
 }
 
 extension CurlEasy {
+    /// The request's head, or a part of it, is on its way.
+    fileprivate var hasSentHead: Bool { shim_easy_head_sent(handle) > 0 }
+
     /// The connection was there before.
     fileprivate var isOnReusedConnection: Bool { shim_easy_is_reused(handle) }
 
