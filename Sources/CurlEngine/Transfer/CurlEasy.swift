@@ -74,6 +74,8 @@ final class CurlEasy: FormCarrier {
     func hasDrained() -> Bool {
         guard socket >= 0 else { return false }
         let unsent = shim_unsent_bytes(socket)
+        // Until a host name is resolved, this may be an eventfd, which has no queue.
+        guard unsent >= 0 else { return false }
         defer { unsentBytes = unsent }
         return unsent < unsentBytes
     }
