@@ -42,11 +42,15 @@ const char *shim_curl_version_text(void) {
 /* CURLMOPT_…, which headers before 8.20 lack. */
 enum { RESOLVE_THREADS_MAX = 20, MULTI_QUICK_EXIT = 21 };
 
-/* NULL for libcurl's internal handles, and for those without a transfer. */
-static void *transfer_of(CURL *curl) {
+/* NULL for libcurl's internal handles, and for those without a transfer. Often the same handle is asked for several times
+ * in a row. */
+static void *transfer_of(shim_multi *multi, CURL *curl) {
   char *private = NULL;
-  curl_easy_getinfo(curl, CURLINFO_PRIVATE, &private);
-  return private ? ((shim_easy *)(void *)private)->transfer : NULL;
+  if (!multi->last || multi->last->curl != curl) {
+    curl_easy_getinfo(curl, CURLINFO_PRIVATE, &private);
+    multi->last = (shim_easy *)(void *)private;
+  }
+  return multi->last ? multi->last->transfer : NULL;
 }
 
 static int on_socket(CURL *easy, curl_socket_t socket, int action, void *user, void *known) {
@@ -56,7 +60,7 @@ static int on_socket(CURL *easy, curl_socket_t socket, int action, void *user, v
   (void)known;
   if (action == CURL_POLL_IN || action == CURL_POLL_INOUT) what |= SHIM_READABLE;
   if (action == CURL_POLL_OUT || action == CURL_POLL_INOUT) what |= SHIM_WRITABLE;
-  multi->callbacks.watch(multi->loop, multi->group, transfer_of(easy), socket, what);
+  multi->callbacks.watch(multi->loop, multi->group, transfer_of(multi, easy), socket, what);
   return 0;
 }
 
@@ -77,7 +81,7 @@ shim_multi *shim_multi_new(const shim_multi_callbacks *callbacks, long connectio
     free(multi);
     return NULL;
   }
-  *multi = (shim_multi){curl, *callbacks, loop, group, false, 0};
+  *multi = (shim_multi){curl, *callbacks, loop, group, false, 0, NULL, false};
   curl_multi_setopt(curl, CURLMOPT_SOCKETFUNCTION, on_socket);
   curl_multi_setopt(curl, CURLMOPT_SOCKETDATA, multi);
   curl_multi_setopt(curl, CURLMOPT_TIMERFUNCTION, on_timer);
@@ -105,12 +109,14 @@ CURLcode shim_multi_add(shim_multi *multi, shim_easy *easy) {
     easy->multi = multi;
     curl_easy_setopt(easy->curl, CURLOPT_CLOSESOCKETDATA, multi);
   }
+  multi->last = easy;
   const CURLMcode code = curl_multi_add_handle(multi->curl, easy->curl);
   return code == CURLM_OK ? CURLE_OK : code == CURLM_OUT_OF_MEMORY ? CURLE_OUT_OF_MEMORY : CURLE_FAILED_INIT;
 }
 
 void shim_multi_remove(shim_multi *multi, shim_easy *easy) {
   curl_multi_remove_handle(multi->curl, easy->curl);
+  multi->last = NULL; /* the handle may be freed now */
 }
 
 void shim_multi_ready(shim_multi *multi, int socket, int what) {
@@ -118,20 +124,24 @@ void shim_multi_ready(shim_multi *multi, int socket, int what) {
   const int mask = (what & SHIM_READABLE ? CURL_CSELECT_IN : 0) | (what & SHIM_WRITABLE ? CURL_CSELECT_OUT : 0) |
                    (what & SHIM_FAILED ? CURL_CSELECT_ERR : 0);
   curl_multi_socket_action(multi->curl, socket, mask, &running);
+  multi->may_have_ended = true;
 }
 
 void shim_multi_timeout(shim_multi *multi) {
   int running;
   curl_multi_socket_action(multi->curl, CURL_SOCKET_TIMEOUT, 0, &running);
+  multi->may_have_ended = true;
 }
 
 void *shim_multi_next_ended(shim_multi *multi, CURLcode *code) {
   int left;
   CURLMsg *message;
-  while ((message = curl_multi_info_read(multi->curl, &left)) != NULL) {
-    if (message->msg != CURLMSG_DONE) continue;
+  while (multi->may_have_ended) {
+    message = curl_multi_info_read(multi->curl, &left);
+    multi->may_have_ended = message && left > 0;
+    if (!message || message->msg != CURLMSG_DONE) continue;
     *code = message->data.result;
-    return transfer_of(message->easy_handle);
+    return transfer_of(multi, message->easy_handle);
   }
   return NULL;
 }

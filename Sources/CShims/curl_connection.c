@@ -91,13 +91,13 @@ const char *shim_easy_tls_problem(const shim_easy *easy, bool *is_of_proxy) {
 
 /* --- The identity of a connection --- */
 
-shim_connection shim_connection_of(const shim_easy *easy, const char *peer, const char *local, int peer_port,
+shim_connection shim_connection_of(shim_easy *easy, const char *peer, const char *local, int peer_port,
                                    int local_port) {
   shim_connection connection = {.local_port = local_port, .alpn = SHIM_ALPN_UNKNOWN};
   if (local_port > 0 && local && peer)
     connection.key = keyed_hash(local, peer, (uint64_t)local_port << 32 | (uint32_t)peer_port) | 1; /* 0: none */
-  connection.is_reused = shim_easy_is_reused(easy);
-  const void *ssl = tls_session(easy);
+  connection.is_reused = easy->is_reused = shim_easy_is_reused(easy);
+  const void *ssl = easy->may_have_tls ? tls_session(easy) : NULL;
   if (ssl) {
     connection.alpn = selected_protocol(ssl);
     connection.has_unread_tls = has_pending(ssl) != 0;

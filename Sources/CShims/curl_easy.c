@@ -29,10 +29,16 @@ static CURLcode set_address_life(shim_easy *easy, bool drops_addresses) {
   return curl_easy_setopt(easy->curl, CURLOPT_DNS_CACHE_TIMEOUT, drops_addresses ? 0L : (long)ADDRESS_LIFE);
 }
 
+static CURLcode set_connect_timeout(shim_easy *easy, long milliseconds) {
+  if (easy->connect_timeout_ms == milliseconds) return CURLE_OK;
+  easy->connect_timeout_ms = milliseconds;
+  return curl_easy_setopt(easy->curl, CURLOPT_CONNECTTIMEOUT_MS, milliseconds);
+}
+
 /* --- Callbacks for libcurl --- */
 
 static int on_may_send(void *user, char *peer, char *local, int peer_port, int local_port) {
-  const shim_easy *easy = user;
+  shim_easy *easy = user;
   const shim_multi *multi = easy->multi;
   if (!easy->transfer) return CURL_PREREQFUNC_ABORT;
   const shim_connection connection = shim_connection_of(easy, peer, local, peer_port, local_port);
@@ -357,8 +363,11 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   easy->was_used = true;
   easy->message[0] = '\0';
   SET(CURLOPT_URL, attempt->url);
-  SET(CURLOPT_HTTPHEADER, attempt->headers);
-  SET(CURLOPT_CONNECTTIMEOUT_MS, attempt->connect_timeout_ms);
+  if (easy->lines != attempt->headers) { /* libcurl has the pointer, not a copy */
+    easy->lines = attempt->headers;
+    SET(CURLOPT_HTTPHEADER, attempt->headers);
+  }
+  keep_first(&failure, set_connect_timeout(easy, attempt->connect_timeout_ms));
   keep_first(&failure, set_address_life(easy, attempt->new_lookup));
   const long version = http_version(attempt);
   if (version != easy->http_version) {
@@ -376,6 +385,8 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   const bool is_head = strcmp(attempt->method, "HEAD") == 0 && shim_curl_version >= 0x081100;
   if (becomes(&easy->is_length_ignored, is_head)) SET(CURLOPT_IGNORE_CONTENT_LENGTH, (long)is_head);
   easy->is_tunneled = attempt->tunneled;
+  easy->may_have_tls = has_tls(attempt) || !(easy->is_always_direct || attempt->direct);
+  easy->is_reused = false;
   if (becomes(&easy->is_watched, attempt->watched || attempt->tunneled)) {
     SET(CURLOPT_NOPROGRESS, (long)!easy->is_watched);
     SET(CURLOPT_XFERINFOFUNCTION, on_progress);
@@ -388,7 +399,7 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
 #undef SET
 
 void shim_easy_set_connect_timeout(shim_easy *easy, long milliseconds) {
-  curl_easy_setopt(easy->curl, CURLOPT_CONNECTTIMEOUT_MS, milliseconds);
+  set_connect_timeout(easy, milliseconds);
 }
 
 bool shim_curl_tries_one_address(void) {
@@ -407,6 +418,7 @@ void shim_easy_forget(shim_easy *easy) {
 void shim_easy_resume(shim_easy *easy) {
   curl_easy_pause(easy->curl, CURLPAUSE_RECV); /* without a change, libcurl does nothing */
   curl_easy_pause(easy->curl, CURLPAUSE_CONT);
+  easy->multi->may_have_ended = true;
 }
 
 bool shim_easy_has_message(const shim_easy *easy) {
@@ -493,10 +505,18 @@ static int64_t nanoseconds(int64_t microseconds, bool is_reached) {
   return is_reached ? microseconds * 1000 : -1;
 }
 
-void shim_easy_report(shim_easy *easy, shim_report *report) {
-  report->http_version = shim_easy_http_version(easy);
-  report->sent = shim_easy_body_sent(easy);
+void shim_easy_report(shim_easy *easy, bool is_whole, bool has_body, shim_report *report) {
+  const int32_t known = report->http_version;
+  if (known != 10 && known != 11 && known != 20) report->http_version = shim_easy_http_version(easy);
+  report->sent = has_body ? shim_easy_body_sent(easy) : 0;
   report->received = shim_easy_body_received(easy);
+  if (is_whole && easy->is_reused) { /* there was no connect, no handshake and no CONNECT */
+    report->lookup = nanoseconds(off_info(easy, CURLINFO_NAMELOOKUP_TIME_T), true);
+    report->connect = report->tls = 0;
+    report->first_byte = nanoseconds(off_info(easy, CURLINFO_STARTTRANSFER_TIME_T), true);
+    report->proxy_status = 0;
+    return;
+  }
   const int64_t sending = off_info(easy, CURLINFO_PRETRANSFER_TIME_T);
   const int64_t connect = off_info(easy, CURLINFO_CONNECT_TIME_T);
   const int64_t lookup = off_info(easy, CURLINFO_NAMELOOKUP_TIME_T);

@@ -14,7 +14,9 @@ struct shim_multi {
   void *loop;
   int group;
   bool is_ending;
-  uint32_t openings; /* number of sockets opened */
+  uint32_t openings;   /* number of sockets opened */
+  shim_easy *last;     /* added last, or asked for last; NULL: none */
+  bool may_have_ended; /* a transfer: libcurl has been called since it last said that none has */
 };
 
 struct shim_easy {
@@ -37,6 +39,10 @@ struct shim_easy {
       is_length_ignored, drops_addresses, listens;
   int refusal_bytes; /* sent by a proxy after it refused CONNECT */
   bool has_method;   /* not a GET without a body */
+  bool may_have_tls; /* its connection, to the server or to a proxy */
+  bool is_reused;    /* the connection that it was about to send on last */
+  const shim_lines *lines;
+  long connect_timeout_ms;
   long http_version;
 };
 
@@ -47,7 +53,6 @@ void shim_tls_find(void);
 const char *shim_easy_tls_problem(const shim_easy *easy, bool *is_of_proxy);
 
 /* The arguments are those of CURLOPT_PREREQFUNCTION. */
-shim_connection shim_connection_of(const shim_easy *easy, const char *peer, const char *local, int peer_port,
-                                   int local_port);
+shim_connection shim_connection_of(shim_easy *easy, const char *peer, const char *local, int peer_port, int local_port);
 
 #endif

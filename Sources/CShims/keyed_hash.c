@@ -23,11 +23,14 @@ static uint64_t key(int index) {
   return atomic_compare_exchange_strong(&keys[index], &unset, random) ? random : unset;
 }
 
-static uint64_t rotated(uint64_t word, int bits) {
+/* These are inline although the library is compiled for size: a request is hashed twice. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE uint64_t rotated(uint64_t word, int bits) {
   return word << bits | word >> (64 - bits);
 }
 
-static void mix(uint64_t v[4]) {
+INLINE void mix(uint64_t v[4]) {
   v[0] += v[1];
   v[1] = rotated(v[1], 13) ^ v[0];
   v[0] = rotated(v[0], 32);
@@ -40,20 +43,24 @@ static void mix(uint64_t v[4]) {
   v[2] = rotated(v[2], 32);
 }
 
-static void take_in_word(uint64_t v[4], uint64_t word) {
+INLINE void take_in_word(uint64_t v[4], uint64_t word) {
   v[3] ^= word;
   mix(v);
   v[0] ^= word;
 }
 
 /* Hashes a string and its NUL, which distinguishes ("a", "b") from ("ab", ""); the last word is padded. */
-static void take_in(uint64_t v[4], const char *text) {
-  const size_t count = strlen(text) + 1;
-  for (size_t at = 0; at < count; at += sizeof(uint64_t)) {
-    uint64_t word = 0;
-    memcpy(&word, text + at, count - at < sizeof word ? count - at : sizeof word);
+INLINE void take_in(uint64_t v[4], const char *text) {
+  size_t left = strlen(text) + 1;
+  uint64_t word;
+  for (; left >= sizeof word; left -= sizeof word, text += sizeof word) {
+    memcpy(&word, text, sizeof word);
     take_in_word(v, word);
   }
+  if (left == 0) return;
+  word = 0;
+  memcpy(&word, text, left);
+  take_in_word(v, word);
 }
 
 uint64_t keyed_hash(const char *first, const char *second, uint64_t number) {

@@ -56,17 +56,8 @@ void shim_buffer_free(shim_buffer *buffer) {
   *buffer = (shim_buffer){NULL, 0, 0};
 }
 
-size_t shim_length(const char *text) {
-  return strlen(text);
-}
-
 bool shim_is_equal(const char *text, const char *other) {
   return strcmp(text, other) == 0;
-}
-
-size_t shim_find(const char *bytes, char byte, size_t count) {
-  const char *found = memchr(bytes, byte, count);
-  return found ? (size_t)(found - bytes) : count;
 }
 
 char *shim_copy_string(const char *text) {

@@ -105,6 +105,7 @@ static shim_url facts(bool has_tls, const char *host, url_host known, const char
  * when it sends the request. False: use libcurl. */
 static bool check_plain(const char *url, shim_url *out) {
   char host[64], port[6];
+  int number = 0; /* of the port */
   const bool has_tls = strncmp(url, "https://", 8) == 0;
   if (!has_tls && strncmp(url, "http://", 7) != 0) return false;
   url += has_tls ? 8 : 7;
@@ -123,9 +124,10 @@ static bool check_plain(const char *url, shim_url *out) {
     for (; *url >= '0' && *url <= '9'; url++) {
       if (length == sizeof port - 1) return false;
       port[length++] = *url;
+      number = 10 * number + (*url - '0');
     }
     port[length] = '\0';
-    if (length == 0 || atoi(port) > 65535) return false;
+    if (length == 0 || number > 65535) return false;
   } else {
     strcpy(port, has_tls ? "443" : "80");
   }

@@ -16,7 +16,14 @@ FOLDER = OUT / "profile"
 """Where the library is whose programs are counted."""
 
 ENVIRONMENT = {**os.environ, "LD_LIBRARY_PATH": str(FOLDER)}
-ALLOCATIONS = ("malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc")
+COUNTED = {
+    **dict.fromkeys(("malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc"), "allocations"),
+    "pthread_mutex_lock@@GLIBC_2.2.5": "locks taken",
+    "clock_gettime@@GLIBC_2.17": "readings of a clock",
+    "curl_easy_getinfo": "calls of curl_easy_getinfo",
+    "curl_easy_setopt": "calls of curl_easy_setopt",
+}
+"""Functions of others, and as what calls of them are counted."""
 MODULES = {"8BoxRetry": "BoxRetry", "10CurlEngine": "CurlEngine", "9RetryCore": "RetryCore"}
 
 Numbers = Mapping[str, float]
@@ -87,8 +94,8 @@ def read(output: Path) -> Counts:
             callee = name_in(line)
         elif line.startswith("calls="):
             calls = int(line.removeprefix("calls=").split()[0])
-            if callee in ALLOCATIONS:
-                total["allocations"] += calls
+            if callee in COUNTED:
+                total[COUNTED[callee]] += calls
             elif re.fullmatch(r"swift_(retain|release)(_n)?", callee):
                 total[f"calls of {callee.removesuffix('_n')}"] += calls
             is_of_callee = True

@@ -226,7 +226,9 @@ typedef struct shim_report {
   bool is_proxy_tls;       /* the handshake was with a proxy */
 } shim_report;
 
-void shim_easy_report(shim_easy *easy, shim_report *report);
+/* `is_whole`: the transfer ended without an error. `has_body`: of the request. `report->http_version`: of the last status
+ * line, or 0. libcurl is asked only for what follows from none of these. */
+void shim_easy_report(shim_easy *easy, bool is_whole, bool has_body, shim_report *report);
 
 /* A part of a multipart body. NULL means not set. */
 typedef struct shim_part {

@@ -115,9 +115,11 @@ public final class Call: TimerEntry {
         }
         let clock = engine.clock
         startedAt = clock.monotonic.nanoseconds
-        deadline = clock.boottime.advanced(byMilliseconds: settings.value.deadline)
+        deadline =
+            settings.value.deadline == .max
+            ? .distantFuture : clock.boottime.advanced(byMilliseconds: settings.value.deadline)
         var limits = RetryLoop.Limits()
-        limits.deadline = settings.value.deadline == .max ? .distantFuture : deadline
+        limits.deadline = deadline
         limits.maxTotalAttempts = settings.value.maxTotalAttempts
         var seeds = SplitMix64(state: shim_next_random_state())
         retryLoop = RetryLoop(strategy: strategy, limits: limits, random: SplitMix64(state: seeds.next()))

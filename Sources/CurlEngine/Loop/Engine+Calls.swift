@@ -46,8 +46,18 @@ extension Engine {
         hasMoreToDo = true
     }
 
+    /// The record is made only if somebody hears of it.
+    @inline(__always)
     func tell(
-        _ kind: EngineEvent.Kind, _ call: Call, _ record: AttemptRecord? = nil, _ ending: CallMachine.Ending? = nil
+        _ kind: EngineEvent.Kind, _ call: Call, _ record: @autoclosure () -> AttemptRecord? = nil,
+        _ ending: CallMachine.Ending? = nil
+    ) {
+        if settings.onEvent != nil { report(kind, call, record(), ending) }
+    }
+
+    @inline(never)
+    private func report(
+        _ kind: EngineEvent.Kind, _ call: Call, _ record: AttemptRecord?, _ ending: CallMachine.Ending?
     ) {
         guard let onEvent = settings.onEvent else { return }
         let isRunning = kind == .attemptBegan || kind == .reconnect || kind == .redirected

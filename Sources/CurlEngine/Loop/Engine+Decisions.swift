@@ -7,7 +7,7 @@ extension Engine {
     func decide(_ call: Call) {
         guard let transfer = call.transfer else { return }
         if let answer = transfer.headAnswer, !transfer.outcome.isNetworkException {
-            return decided(call, transfer, answer)
+            return decided(call, transfer, answer.value)
         }
         guard call.strategy.callsBack else {
             decideAtOnce(call, transfer)
@@ -36,7 +36,7 @@ extension Engine {
         makeOutcome(call, transfer, headers: call.receivedHead.list, cause: .none)
         guard call.strategy.callsBack else {
             let answer = charged(StrategyAnswer(of: call.retryLoop, about: transfer.outcome, clock: clock), transfer)
-            transfer.headAnswer = answer
+            transfer.headAnswer = Transfer.HeadAnswer(answer)
             _ = call.attempt.decided(retries: answer.decision?.isRetry != false)
             return answer.decision?.isRetry != false || deliver(call, transfer)
         }
@@ -53,7 +53,7 @@ extension Engine {
             call.keepReceived(transfer, isWhole: true)
             return perform(call.machine.callbackFailed(), call)
         }
-        transfer.headAnswer = answer
+        transfer.headAnswer = Transfer.HeadAnswer(answer)
         guard case .go(let destination, let end) = call.attempt.decided(retries: decision.isRetry) else { return }
         if destination == .sink, !deliver(call, transfer) { return sendingEnded(call, .aborted, code: 0) }
         if let end { return sendingEnded(call, end) }

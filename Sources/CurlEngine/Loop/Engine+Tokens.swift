@@ -64,9 +64,8 @@ extension Engine {
 
     /// Whether the response says that the token has expired (R1), to whom it was sent.
     func isExpiry(_ call: Call, _ transfer: Transfer) -> Bool {
-        let exchange = call.attempt.exchange
-        guard exchange.status == 401, call.mayRenewToken(of: transfer), call.auth?.hasReplayed == false,
-            !exchange.isBodyCutOff, !settings.replayCodes.isEmpty
+        guard call.attempt.exchange.status == 401, call.mayRenewToken(of: transfer), call.auth?.hasReplayed == false,
+            !call.attempt.exchange.isBodyCutOff, !settings.replayCodes.isEmpty
         else { return false }
         let body = UnsafeRawBufferPointer(start: transfer.body.data, count: transfer.body.count)
         return TokenRejection.isExpiry(body, codes: settings.replayCodes)

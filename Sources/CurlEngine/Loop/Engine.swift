@@ -361,7 +361,7 @@ public final class Engine {
     var boottime: Int64 { now + boottimeAhead }
 
     func readClock() {
-        now = clock.monotonic.nanoseconds
+        now = virtualTime == nil ? shim_monotonic_nanoseconds() : clock.monotonic.nanoseconds
     }
 
     /// What was waited for is about to be let happen.

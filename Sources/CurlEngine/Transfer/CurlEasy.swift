@@ -5,12 +5,15 @@ import RetryCore
 /// holder of the loop uses it; the last reference may go on any thread.
 final class CurlEasy: FormCarrier {
     let handle: OpaquePointer
-    private unowned(unsafe) let transport: CurlTransport
     /// It keeps a form, and goes back to no others.
     let isForm: Bool
     /// What it carries. The transfer keeps this handle meanwhile, and its call keeps the transfer.
     private(set) var carried: Unmanaged<Transfer>?
+    /// It outlives what it has of libcurl.
+    private let transport: Unmanaged<CurlTransport>
     var transfer: Transfer? { carried?.takeUnretainedValue() }
+    /// See `Transfer.sendings`; nil: it carries nothing.
+    var sendings: Int? { carried?._withUnsafeGuaranteedRef { $0.sendings } }
     /// Whose connections it may use.
     private(set) var group = ConnectionGroup.ordinary
     /// What libcurl has opened for it, open or closed by now.
@@ -28,7 +31,7 @@ final class CurlEasy: FormCarrier {
 
     init(_ handle: OpaquePointer, of transport: CurlTransport, isForm: Bool) {
         self.handle = handle
-        self.transport = transport
+        self.transport = .passUnretained(transport)
         self.isForm = isForm
     }
 
@@ -44,12 +47,14 @@ final class CurlEasy: FormCarrier {
     func begin(_ transfer: Transfer) -> LocalFailure? {
         carried = Unmanaged.passUnretained(transfer)
         transfer.carrier = self
-        group = transport.group(of: transfer)
-        openedSockets.removeAll(keepingCapacity: true)
+        if !openedSockets.isEmpty { openedSockets.removeAll(keepingCapacity: true) }
         occupiedSocket = -1
         socket = -1
         unsentBytes = 0
-        return transport.add(self, transfer)
+        return transport._withUnsafeGuaranteedRef { transport in
+            group = transport.group(of: transfer)
+            return transport.add(self, transfer)
+        }
     }
 
     func resume() {
@@ -57,11 +62,13 @@ final class CurlEasy: FormCarrier {
     }
 
     func end() {
-        guard let transfer else { return }
-        shim_easy_report(handle, &transfer.report)
-        transport.remove(self, wasWhole: transfer.isWhole)
-        carried = nil
-        transfer.carrier = nil
+        carried?._withUnsafeGuaranteedRef { transfer in
+            transfer.report.http_version = transfer.call.attempt.exchange.httpVersion
+            shim_easy_report(handle, transfer.isWhole, transfer.target.hasBody, &transfer.report)
+            transport._withUnsafeGuaranteedRef { $0.remove(self, wasWhole: transfer.isWhole) }
+            carried = nil
+            transfer.carrier = nil
+        }
     }
 
     var hasSentAll: Bool {

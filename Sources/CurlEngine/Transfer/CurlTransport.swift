@@ -13,7 +13,7 @@ final class CurlTransport: Transport {
     private let epoll: Int32
     private let wakeup: Int32
     /// By group; nil until the first transfer of that group.
-    private var multis: [OpaquePointer?] = ConnectionGroup.allCases.map { _ in nil }
+    private var multis: [3 of OpaquePointer?] = .init(repeating: nil)
     private var idleHandles: [CurlEasy] = []
     private var usedHandles = 0
     var sockets: [Socket] = []
@@ -45,7 +45,9 @@ final class CurlTransport: Transport {
     /// the transfer again, and nothing makes it look.
     private var failedByAddress: CurlEasy?
     /// When the multi handle of each group wants to be called although no socket is ready; `Int64.max`: not at all.
-    private var dues = ConnectionGroup.allCases.map { _ in Int64.max }
+    private var dues: [3 of Int64] = .init(repeating: .max)
+    /// The earliest of them.
+    private var nextDue = Int64.max
 
     init(settings: EngineSettings, engine: Engine) {
         self.settings = settings
@@ -79,7 +81,7 @@ final class CurlTransport: Transport {
     deinit {
         // Once the process exits, its memory goes with it.
         guard shim_libcurl_enter() else { return }
-        for multi in multis { shim_multi_free(multi) }
+        for index in multis.indices { shim_multi_free(multis[index]) }
         idleHandles = []
         shim_libcurl_leave()
         shim_close(epoll)
@@ -158,16 +160,25 @@ final class CurlTransport: Transport {
             }
         }
         if engine.realNow >= mutedUntil { unmuteAll() }
-        tryNextAddresses()
+        if failedByAddress != nil { tryNextAddresses() }
         return handled
     }
 
     func runDue() {
+        if nextDue <= engine.realNow { runTimeouts() }
+        if failedByAddress != nil { tryNextAddresses() }
+    }
+
+    private func runTimeouts() {
         for index in dues.indices where dues[index] <= engine.realNow {
-            dues[index] = .max
+            setDue(index, .max)
             if let multi = multis[index] { shim_multi_timeout(multi) }
         }
-        tryNextAddresses()
+    }
+
+    private func setDue(_ index: Int, _ due: Int64) {
+        dues[index] = due
+        nextDue = min(dues[0], dues[1], dues[2])
     }
 
     private func tryNextAddresses() {
@@ -183,7 +194,7 @@ final class CurlTransport: Transport {
         let index = Int(event.descriptor)
         guard sockets.indices.contains(index) else { return }
         let owner = sockets[index].owner
-        let sendings = owner?.transfer?.sendings
+        let sendings = owner?.sendings
         let isLookup = !sockets[index].isTracked
         if let owner {
             owner.touchConnection()
@@ -194,7 +205,7 @@ final class CurlTransport: Transport {
         }
         guard let multi = multis[Int(sockets[index].group.rawValue)] else { return forget(index) }
         shim_multi_ready(multi, event.descriptor, event.what)
-        if let transfer = owner?.transfer, transfer.sendings != sendings { transfer.wasSent() }
+        if let owner, owner.sendings != sendings { owner.transfer?.wasSent() }
         if let owner, isLookup { owner.looksUp() }
         if event.what == Int32(SHIM_WRITABLE) { return wasWritable(index) }
         sockets[index].writes = 0
@@ -234,25 +245,30 @@ final class CurlTransport: Transport {
 
     /// Rounded up, so that no timer is early (M5), and at most an hour.
     private func timeoutMilliseconds(_ nanoseconds: Int64) -> Int32 {
-        let next = min(dues.min() ?? .max, mutedUntil)
+        let next = min(nextDue, mutedUntil)
         let wait = min(nanoseconds, next == .max ? .max : max(next - engine.realNow, 0))
         return Int32(clamping: min(wait / 1_000_000 + (wait % 1_000_000 > 0 ? 1 : 0), 3_600_000))
     }
 
     func takeEnded() -> EndedTransfer? {
-        for case let multi? in multis {
+        for index in multis.indices {
             var code = CURLE_OK
-            guard let easy = CurlEasy.of(shim_multi_next_ended(multi, &code)), let transfer = easy.transfer else {
-                continue
-            }
-            transfer.isWhole = code == CURLE_OK
-            // libcurl from 8.0 on uses a connection again on which HTTP/2 has failed, and fails again.
-            if code == CURLE_HTTP2 { shim_easy_break_connection(easy.handle) }
-            let end = transportEnd(code, of: transfer, easy)
-            if end == .local(.setting) { transfer.failureReason = reason(ofSetting: code) }
-            return EndedTransfer(transfer: transfer, end: end, code: Int32(code.rawValue))
+            guard let multi = multis[index], let ended = shim_multi_next_ended(multi, &code) else { continue }
+            let easy = Unmanaged<CurlEasy>.fromOpaque(ended)
+            if let ended = easy._withUnsafeGuaranteedRef({ self.ended($0, code) }) { return ended }
         }
         return nil
+    }
+
+    private func ended(_ easy: CurlEasy, _ code: CURLcode) -> EndedTransfer? {
+        guard let transfer = easy.transfer else { return nil }
+        transfer.isWhole = code == CURLE_OK
+        guard code != CURLE_OK else { return EndedTransfer(transfer: transfer, end: .done, code: 0) }
+        // libcurl from 8.0 on uses a connection again on which HTTP/2 has failed, and fails again.
+        if code == CURLE_HTTP2 { shim_easy_break_connection(easy.handle) }
+        let end = transportEnd(code, of: transfer, easy)
+        if end == .local(.setting) { transfer.failureReason = reason(ofSetting: code) }
+        return EndedTransfer(transfer: transfer, end: end, code: Int32(code.rawValue))
     }
 
     func wake() {
@@ -318,8 +334,9 @@ final class CurlTransport: Transport {
     }
 
     fileprivate func setTimer(_ group: ConnectionGroup, milliseconds: Int) {
-        dues[Int(group.rawValue)] =
-            milliseconds < 0 ? .max : engine.realNow + Int64(min(milliseconds, 3_600_000)) * 1_000_000
+        setDue(
+            Int(group.rawValue),
+            milliseconds < 0 ? .max : engine.realNow + Int64(min(milliseconds, 3_600_000)) * 1_000_000)
     }
 }
 
@@ -336,8 +353,10 @@ private let multiCallbacks = shim_multi_callbacks(
         CurlTransport.with(transport, otherwise: ()) { $0.changed(CurlEasy.of(easy), descriptor, isOpen: isOpen) }
     },
     may_send: { transport, easy, connection in
-        guard let easy = CurlEasy.of(easy), let connection else { return false }
-        return CurlTransport.with(transport, otherwise: false) { $0.maySend(easy, connection.pointee) }
+        guard let easy, let connection else { return false }
+        return CurlTransport.with(transport, otherwise: false) { transport in
+            Unmanaged<CurlEasy>.fromOpaque(easy)._withUnsafeGuaranteedRef { transport.maySend($0, connection.pointee) }
+        }
     })
 
 extension CurlTransport {

@@ -23,11 +23,16 @@ extension Transfer {
         decoder = nil
         carrier?.listenForRefusals(false)
         let written = StatusLine(line, count)
-        let isTaken = call.attempt.statusLine(written, count, readAs: carrier?.read(written) ?? written) { hasSentAll }
+        let isTaken = call.attempt.statusLine(written, count, readAs: read(written)) { hasSentAll }
         guard isTaken else { return false }
         if !target.place.has_tls { recordSpoken() }
         if call.attempt.exchange.isAnsweredEarly { keepSending() }
         return keep(line, count)
+    }
+
+    /// The status line as the transport has read it.
+    private func read(_ written: StatusLine) -> StatusLine {
+        written.isPlain ? written : carrier?.read(written) ?? written
     }
 
     private func keep(_ line: UnsafePointer<CChar>, _ count: Int) -> Bool {

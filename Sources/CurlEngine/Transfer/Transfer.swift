@@ -4,7 +4,8 @@ import RetryCore
 /// One sending: buffers, a carrier, and what its attempt says is to be done with what comes. Only the holder
 /// of the loop touches it.
 final class Transfer {
-    unowned(unsafe) let call: Call
+    /// The call keeps this transfer in turn, and lets go of it before it ends.
+    let call: Call
     let plan: AttemptPlan
     var target: Target { plan.target }
     /// What the transport has of it; nil before it has begun, and once it has been dropped.
@@ -24,7 +25,8 @@ final class Transfer {
     /// In place of a decision: the strategy's callback failed.
     var strategyFailure: StrategyFailure?
     /// What the strategy said when only the head of the response had come. Counts only if the attempt ends in that response.
-    var headAnswer: StrategyAnswer?
+    /// Few attempts have one.
+    var headAnswer: HeadAnswer?
 
     /// The header lines of the last message, as they came.
     var head = shim_buffer()
@@ -42,6 +44,14 @@ final class Transfer {
     var decoder: OpaquePointer?
     /// The look-up is over.
     private(set) var isOpen = false
+
+    final class HeadAnswer {
+        let value: StrategyAnswer
+
+        init(_ value: StrategyAnswer) {
+            self.value = value
+        }
+    }
 
     init(call: Call, plan: consuming AttemptPlan) {
         self.call = call

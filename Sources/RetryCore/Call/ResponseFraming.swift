@@ -18,6 +18,10 @@ public struct ResponseFraming {
 
     /// Takes the next header line. If it is a Content-Encoding, returns its value.
     public mutating func take(_ line: UnsafePointer<CChar>, _ count: Int) -> ByteCursor? {
+        guard Self.mayMatter(line, count) else {
+            isWithinField = false
+            return nil
+        }
         var end = count
         while end > 0, line[end - 1] == 0x0A || line[end - 1] == 0x0D { end -= 1 }
         guard end > 0 else { return nil }
@@ -42,6 +46,21 @@ public struct ResponseFraming {
         default:
             isWithinField = false
             return nil
+        }
+    }
+
+    /// False: it has none of the names below, and continues no line. Most lines are done with after a look at two bytes.
+    @inline(__always)
+    private static func mayMatter(_ line: UnsafePointer<CChar>, _ count: Int) -> Bool {
+        guard count > 0 else { return true }
+        switch line[0] {
+        case 0x20, 0x09, 0x0A, 0x0D: return true
+        case 0x43, 0x63:  // Content-L, Content-E
+            guard count > 9 else { return false }
+            let letter = line[8] | 0x20
+            return letter == 0x6C || letter == 0x65
+        case 0x54, 0x74: return true
+        default: return false
         }
     }
 

@@ -5,9 +5,13 @@ public struct StatusLine: Equatable {
     /// 10, 11, 20; 0 if the line does not contain a version.
     public let version: Int32
 
-    public init(status: Int32?, version: Int32) {
+    /// A version that is in use, one space and three digits: every parser reads the same.
+    public let isPlain: Bool
+
+    public init(status: Int32?, version: Int32, isPlain: Bool = false) {
         self.status = status
         self.version = version
+        self.isPlain = isPlain
     }
 
     /// Parses `HTTP/1.1 200 OK`: the version, one space, exactly three digits.
@@ -21,9 +25,13 @@ public struct StatusLine: Equatable {
         if let major = text.takeDigit() {
             version = Int32(major) * 10 + Int32(text.take(UInt8(ascii: ".")) ? text.takeDigit() ?? 0 : 0)
         }
-        while !text.isAtEnd, !text.take(UInt8(ascii: " ")) { _ = text.next() }
-        self.init(status: Self.takeStatus(&text), version: version)
+        let isPlain = text.take(UInt8(ascii: " "))
+        if !isPlain { while !text.isAtEnd, !text.take(UInt8(ascii: " ")) { _ = text.next() } }
+        let status = Self.takeStatus(&text)
+        self.init(status: status, version: version, isPlain: isPlain && status != nil && Self.isInUse(version))
     }
+
+    private static func isInUse(_ version: Int32) -> Bool { version == 10 || version == 11 || version == 20 }
 
     private static func takeStatus(_ text: inout ByteCursor) -> Int32? {
         var status: Int32 = 0

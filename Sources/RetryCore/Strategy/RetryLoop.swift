@@ -44,9 +44,13 @@ public struct RetryLoop {
         hasEnded = true  // Unless the decision is a retry.
         attempts += 1
         if outcome.isNetworkException { exceptions += 1 }
-        var outcome = outcome
-        if limits.authAvailable { outcome.authAvailable = true }
+        guard limits.authAvailable, !outcome.authAvailable else { return try decide(outcome, clock) }
+        var changed = outcome
+        changed.authAvailable = true
+        return try decide(changed, clock)
+    }
 
+    private mutating func decide(_ outcome: Outcome, _ clock: any Clock) throws(StrategyFailure) -> Decision {
         var decision = try strategy.decide(
             outcome, attemptNumber: outcome.isNetworkException ? exceptions : attempts, refusal: refusal(of: outcome),
             clock: clock, random: &random)
