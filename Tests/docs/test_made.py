@@ -120,14 +120,6 @@ def test_bash_offers_values_behind_an_equals_sign_too() -> None:
     assert bash_offers("boxretry", "fetch", "--preset", "=", "j") == {"january"}
 
 
-def test_the_reference_is_made_without_a_warning_and_has_every_function(tmp_path: Path) -> None:
-    settings = (ROOT / "docs/Doxyfile").read_text() + f"\nOUTPUT_DIRECTORY = {tmp_path}\nPROJECT_NUMBER = 0\n"
-    ran = subprocess.run(["doxygen", "-"], input=settings, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    groups = "".join(page.read_text() for page in (tmp_path / "html").glob("group__*.html"))
-    assert [name for name in FUNCTIONS if f">{name} </td>" not in groups and f">{name}()<" not in groups] == []
-
-
 @pytest.mark.parametrize("text", sorted((ROOT / "docs").glob("*.dot")), ids=lambda text: text.stem)
 def test_a_diagram_is_drawn_from_its_text(text: Path) -> None:
     picture = text.with_suffix(".svg").read_text()

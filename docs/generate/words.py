@@ -25,6 +25,7 @@ CLEAN = (
     "docs/man/*",
     "docs/programs/*",
     "docs/generate/words.py",
+    "docs/site/*",
     "include/boxretry.h",
     "bindings/python/**/*.py",
     "Sources/BoxRetry/*.swift",

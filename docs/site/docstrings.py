@@ -1,0 +1,33 @@
+"""Docstrings as reStructuredText. They are plain text: paragraphs, doctests, and arguments in the form `name: text`."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+
+_ARGUMENT = re.compile(r"^([*\w]+(?:, [*\w]+)*): (?=\S)")
+
+
+def adapt(app: object, what: str, name: str, value: object, options: object, lines: list[str]) -> None:
+    """For Sphinx's event autodoc-process-docstring: changes the lines in place."""
+    paragraphs = [list(group) for is_text, group in groupby(lines, lambda line: bool(line.strip())) if is_text]
+    lines[:] = [line for paragraph in paragraphs for line in [*_paragraph(paragraph), ""]]
+
+
+def _paragraph(lines: list[str]) -> list[str]:
+    """Arguments become a list of definitions. A sentence about all of them may follow."""
+    made: list[str] = []
+    arguments: list[str] = []
+    for position, line in enumerate(lines):
+        if line.startswith(" ") and arguments:
+            arguments[-1] += f" {line.strip()}"
+        elif _ARGUMENT.match(line) or line.endswith(","):
+            arguments.append(line)
+        else:
+            made = lines[position:]
+            break
+    matches = [_ARGUMENT.match(argument) for argument in arguments]
+    if not matches or not all(matches):
+        return lines
+    definitions = [(match[1], argument[match.end() :]) for match, argument in zip(matches, arguments) if match]
+    return [line for names, text in definitions for line in (f"``{names}``", f"    {text}", "")] + made
