@@ -8,7 +8,7 @@ from reasons import REASONS
 
 
 class Goal(NamedTuple):
-    """A limit for a figure. Both are judged as they are shown, so that none is missed by what nobody can see."""
+    """A limit for a figure. Both are judged as they are shown, so that none is missed by an invisible difference."""
 
     what: str
     measured: float
@@ -26,7 +26,7 @@ class Goal(NamedTuple):
 
 
 def said(section: str, goals: list[Goal]) -> str:
-    """What is said of them after the section's table."""
+    """The lines about them after the section's table."""
     lines = "\n".join(map(str, goals))
     why = "" if all(goal.is_met for goal in goals) else f"\n\n{REASONS[section]}"
     return f"\n\nThe goals, as measured here:\n\n{lines}{why}"

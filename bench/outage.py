@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT / "bindings" / "python" / "src"), str(ROOT / "Tests" / 
 from boxretry import Client, RetryStrategy  # noqa: E402
 from counting_server import Answer, CountingServer  # noqa: E402
 
-#: Each is simulated, and measured, so many times, with different arrivals.
+#: How often each is simulated, and measured, with different arrivals.
 SEEDS = (1, 2, 3)
 #: By how much the peak that is measured may differ from the one that is simulated; in the short form, chance does more.
 TOLERANCE, SHORT_TOLERANCE = 0.15, 0.25
@@ -88,7 +88,7 @@ def shortened(world: World) -> World:
 
 @dataclass
 class Curve:
-    """The load over time, relative to normal, in steps of so many seconds."""
+    """The load over time, relative to normal, in steps of this length in seconds."""
 
     start: float
     step: float

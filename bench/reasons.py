@@ -1,4 +1,4 @@
-"""Why a goal is missed, where one is: a text for each section, true whatever the figures of a run are."""
+"""Why a goal is missed, where one is: a text for each section, true for any figures of a run."""
 
 _REQUESTS = """\
 Compared with bare libcurl, a request costs about 12,000 instructions more; libcurl itself takes 63,000. The library

@@ -13,7 +13,7 @@ import Testing
         #expect(boxretry_clock_wait_for_timer(clock.pointer, 0) == BOXRETRY_OK, "it still waits")
         try check(boxretry_clock_advance(clock.pointer, 0.001))
         #expect(sleeper.result() == "ok")
-        #expect(boxretry_clock_wait_for_timer(clock.pointer, 0) == BOXRETRY_ERROR_WAIT_TIMEOUT, "nobody waits any more")
+        #expect(boxretry_clock_wait_for_timer(clock.pointer, 0) == BOXRETRY_ERROR_WAIT_TIMEOUT, "no timer is left")
     }
 
     @Test("wait_for_timer sees only waits whose time has not come, so that a test cannot run ahead") func noRace()

@@ -170,7 +170,7 @@ private final class Script {
 
     var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-    /// Retains the script, for whoever will call `context_free`.
+    /// Retains the script, for the code that will call `context_free`.
     func makeCallbacks() -> boxretry_strategy_callbacks {
         boxretry_strategy_callbacks(
             struct_size: MemoryLayout<boxretry_strategy_callbacks>.size,

@@ -20,7 +20,7 @@ import Testing
         #expect(boxretry_delay_source_name(Int32(DelaySource.allCases.count)).text == "unknown")
     }
 
-    @Test("a number that is none has the name unknown", arguments: [-1, 1_000, Int32.max, Int32.min])
+    @Test("a number without a meaning has the name unknown", arguments: [-1, 1_000, Int32.max, Int32.min])
     func unknown(number: Int32) {
         #expect(boxretry_error_name(number).text == "unknown")
         #expect(boxretry_reason_name(number).text == "unknown")

@@ -50,7 +50,7 @@ import Testing
         #expect(result.status == 200 && scene.transport.begun.map(\.at) == [0, 5] && tokens.calls == 2)
     }
 
-    @Test("F115, B8: if the provider fails for good, the call ends then, and not after the wait")
+    @Test("F115, B8: if the provider fails and is not retried, the call ends then, not after the wait")
     func failsBesideTheWait()
         throws
     {
@@ -62,7 +62,7 @@ import Testing
         #expect(scene.clock.monotonic.seconds == 0.05 && result.records.count == 1)
     }
 
-    @Test("B8: a call that waits for its token beside its wait can be cancelled, and its deadline holds") func ended()
+    @Test("B8: a call that waits for its token during its wait can be canceled, and its deadline holds") func ended()
         throws
     {
         for deadline in [false, true] {
@@ -200,7 +200,7 @@ import Testing
         #expect(scene.authorizations == ["Bearer a", "Bearer b", "Bearer c"])
     }
 
-    @Test("T13, F58: a token goes to no other place, and a 401 from there says nothing of it") func foreign() throws {
+    @Test("T13, F58: a token is not sent to another origin, whose 401 does not reject it") func foreign() throws {
         let tokens = Tokens(.token("a"), .token("b"))
         let scene = try Scene(.status(302, "Location: http://127.0.0.2/"), .status(401))
         let result = try scene.perform(tokens: tokens.makeSource())
@@ -208,7 +208,7 @@ import Testing
         #expect(scene.authorizations == ["Bearer a", ""])
     }
 
-    @Test("T13: an Authorization that a hook has set wins, and no auth is available: a 401 says nothing of the token")
+    @Test("T13: an Authorization that a hook has set wins, and no auth is available: a 401 does not reject the token")
     func hook() throws {
         for codes in [[], ["token_expired"]] {
             let tokens = Tokens(.token("a"), .token("b"))
@@ -296,7 +296,7 @@ import Testing
     }
 }
 
-/// A source whose provider answers at once, as it was told; after the last answer it never answers.
+/// A source whose provider answers at once, as scripted; after the last answer it never answers.
 final class Tokens: TokenProvider {
     enum Answer {
         case token(String)

@@ -36,7 +36,7 @@ import Testing
         #expect(waitsUntilAdvance(&auto) == 1)
     }
 
-    @Test("an event begins the wait anew") func event() {
+    @Test("an event starts the wait again") func event() {
         var auto = on()
         auto.change(from: .none, to: .attempt)
         for _ in 0..<60 { wait(&auto) }
@@ -54,7 +54,7 @@ import Testing
         auto.waited(isBusy: false)
         #expect(auto.next(hasTimer: true) == .rest)
         auto.change(from: .work, to: .attempt)
-        #expect(waitsUntilAdvance(&auto) == 1, "work alone is no event: libcurl's timers are that, too")
+        #expect(waitsUntilAdvance(&auto) == 1, "work alone does not count as an event: libcurl's timers are that, too")
 
         #expect(auto.next(hasTimer: true) == .wait)
         auto.event()

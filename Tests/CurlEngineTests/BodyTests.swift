@@ -114,14 +114,14 @@ import Testing
         #expect(result.ending == .local(.sink))
     }
 
-    @Test("B15: what broke off before its first byte is no delivery") func nothingDelivered() throws {
+    @Test("B15: a body that broke off before its first byte is not a delivery") func nothingDelivered() throws {
         let sink = Recorder()
         let scene = try Scene(brokenOffEarly, .status(200, body: "whole"))
         #expect(try scene.perform(sink: sink.make(canRestart: false)).status == 200)
         #expect(sink.log == ["write whole", "close"])
     }
 
-    @Test("B15: a sink is told of the response whose body it gets, before the first byte, and of no other")
+    @Test("B15: a sink gets the head of the response whose body it gets, before the first byte, and no other")
     func told() throws {
         let sink = Recorder()
         let scene = try Scene(
@@ -130,7 +130,7 @@ import Testing
         #expect(sink.log == ["begin 200 11 text/plain", "write whole", "close"])
     }
 
-    @Test("B15: it is told of an empty body") func toldOfAnEmptyBody() throws {
+    @Test("B15: it gets the head of a response with an empty body") func toldOfAnEmptyBody() throws {
         let sink = Recorder()
         #expect(try Scene(.status(200)).perform(sink: sink.make(isTold: true)).status == 200)
         #expect(sink.log == ["begin 200 11 untyped", "close"])
@@ -143,7 +143,7 @@ import Testing
         #expect(sink.log == ["close"])
     }
 
-    @Test("F59, B15: it is told again after a restart, also of a delivery that broke off before its first byte")
+    @Test("F59, B15: it gets the head again after a restart, also if a delivery broke off before its first byte")
     func toldAgain() throws {
         for begun in [brokenOff, brokenOffEarly] {
             let sink = Recorder()
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test("F59, B15: what it was told cannot be taken back without a restart, so that there is no retry")
+    @Test("F59, B15: a head that it got cannot be taken back without a restart, so there is no retry")
     func toldForGood() throws {
         let sink = Recorder()
         let result = try Scene(brokenOffEarly, .status(200)).perform(
@@ -174,7 +174,7 @@ import Testing
         #expect(sink.log == ["begin 200 11 untyped", "close"])
     }
 
-    @Test("B9, B15: it is told when a custom strategy has answered that there is no retry") func toldLate() throws {
+    @Test("B9, B15: it gets the head once a custom strategy has answered not to retry") func toldLate() throws {
         let sink = Recorder()
         let result = try Scene(.status(200, body: "first"), .status(201, body: "second")).perform(
             sink: sink.make(isTold: true), strategy: Asked([.retry(.custom), .stop(.custom)]))
@@ -235,7 +235,7 @@ import Testing
 
     @Test("F97, B15: how one attempt ended is not read by the next, whose body comes while the strategy is asked")
     func endOfTheAttemptBefore() throws {
-        // The file sink refuses a 206 that nobody asked for once the strategy has taken it: by then it has ended.
+        // The file sink refuses a 206 that was not requested once the strategy has accepted it: by then it has ended.
         let refused = Script.status(206, "Content-Range: bytes 0-0/1", "Content-Length: 0")
         let slow = Script(events: [
             (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .body("first ")), (2, .body("second")),
@@ -336,7 +336,7 @@ final class Recorder {
     /// Whether its restart succeeds.
     var canRestart = true
 
-    /// Whether it takes a delivery that it is told of.
+    /// Whether it accepts a delivery when it gets the head.
     var canBegin = true
 
     func make(canRestart: Bool = true, isTold: Bool = false, takesErrors: Bool = false) -> CallbackSink {
@@ -361,7 +361,7 @@ final class Recorder {
     }
 }
 
-/// A strategy that answers as it is told, on the pool, and remembers what it was asked about.
+/// A strategy that answers as scripted, on the pool, and remembers what it was asked about.
 final class Asked: RetryStrategy {
     private var answers: [RetryAnswer]
     private(set) var seen: [Int32] = []

@@ -15,7 +15,7 @@ import Testing
         let first = try scene.perform()
         #expect(first.ending == .response && first.status == 503 && first.bodyText == "down")
         #expect(first.records.map { $0.decision?.reason } == [.serverError, .retryBudgetSpent])
-        // The first attempt of another call goes all the same.
+        // The first attempt of another call is still sent.
         let second = try scene.perform()
         #expect(second.records.map { $0.decision?.reason } == [.retryBudgetSpent])
         #expect(try scene.perform().status == 200)

@@ -196,7 +196,7 @@ import Testing
         #expect(lines == ["HTTP/9=503 y", "A=b c", "Empty=d"])
     }
 
-    @Test("trailers are no headers, and have their limits") func trailers() throws {
+    @Test("trailers are not headers, and have their limits") func trailers() throws {
         let body: [(Double, Script.Event)] = [
             (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .body("x")), (0, .head("HTTP/1.1 503: t\r\n")),
         ]

@@ -14,7 +14,7 @@ struct ConnectionTableTests {
         #expect(table.descriptor(of: 7) == nil)
     }
 
-    @Test("Keys of one bucket do not hide each other, in whatever order they go", arguments: 0..<3)
+    @Test("Keys of one bucket do not hide each other, in any order of removal", arguments: 0..<3)
     func oneBucket(removed: Int) {
         var table = ConnectionTable()
         let keys: [UInt64] = [5, 5 + 1_024, 5 + 2 * 1_024]
@@ -34,7 +34,7 @@ struct ConnectionTableTests {
         #expect(table.descriptor(of: 2) == 4)
     }
 
-    @Test("A connection is in use until all who joined it have left, whatever has taken its descriptor since")
+    @Test("A connection is in use until all who joined it have left, even if another one has its descriptor by then")
     func countsUsers() {
         var table = ConnectionTable()
         table.add(1, 4)

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// The rows about codes that mean the same whatever else has happened: code, and "cause" or "local: failure".
+    /// The rows about codes that always mean the same: code, and "cause" or "local: failure".
     private static func rows() throws -> [(UInt32, String)] {
         let file = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// What becomes of an attempt that has not sent anything.
+    /// How an attempt ends that has not sent anything.
     private func ended(_ code: CURLcode) throws -> AttemptMachine.EndAction {
         let call = try #require(scene.call)
         call.attempt = AttemptMachine(limits: ResponseLimits())

@@ -58,7 +58,7 @@ import Testing
         #expect(result.status == 503 && result.bodyText == "busy" && result.headerList.count == 1)
     }
 
-    @Test("B10: a call that is cancelled in a wait keeps the response before it") func cancelledInWait() throws {
+    @Test("B10: a call that is canceled in a wait keeps the response before it") func cancelledInWait() throws {
         let result = try perform(try Scene(.status(503, body: "busy")), end: .cancel, after: 1)
         #expect(result.ending == .cancelled && result.records.map(\.status) == [503])
         #expect(result.status == 503 && result.bodyText == "busy")

@@ -6,7 +6,7 @@ import Testing
 
 /// Redirects, in virtual time.
 @Suite struct RedirectTests {
-    @Test("a redirect is followed within its attempt, and stands in the record") func followed() throws {
+    @Test("a redirect is followed within its attempt, and recorded") func followed() throws {
         let scene = try Scene(.status(302, "Location: /b?c"), .status(200, body: "there"))
         let result = try scene.perform()
         #expect(result.status == 200 && result.bodyText == "there")
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(
-        "what becomes of the method is as with browsers",
+        "the method changes as in browsers",
         arguments: [
             (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (307, "POST", "POST"),
             (308, "POST", "POST"), (301, "PUT", "PUT"), (302, "DELETE", "DELETE"), (303, "PUT", "GET"),

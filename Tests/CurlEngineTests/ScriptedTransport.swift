@@ -38,7 +38,7 @@ struct Script {
     static var silence: Script { Script(events: []) }
 }
 
-/// Plays a script for each attempt, in virtual time: whoever waits on it advances the clock instead.
+/// Plays a script for each attempt, in virtual time: a thread that waits on it advances the clock instead.
 final class ScriptedTransport: Transport {
     let clock: ManualClock
     private var scripts: [Script]
@@ -118,7 +118,7 @@ final class ScriptedTransport: Transport {
         let now = clock.monotonic.nanoseconds
         let next = pending.map(\.due).min() ?? .max
         let until = min(next, nanoseconds > .max - now ? .max : now + nanoseconds)
-        guard until != .max else { fatalError("the engine waits for ever: nothing is going to happen") }
+        guard until != .max else { fatalError("the engine waits forever: nothing is going to happen") }
         if until > now { _ = clock.advance(bySeconds: Double(until - now) / 1e9) }
         engine?.woke()
         var happened = 0

@@ -6,7 +6,7 @@ import Testing
 @testable import CurlEngine
 
 @Suite struct OriginTableTests {
-    @Test("whatever is set and removed, it has what a dictionary has; also where all keys want the same slot")
+    @Test("after any changes it has what a dictionary has, also if all keys want the same slot")
     func randomPrograms() {
         for seed in UInt64(1)...50 {
             var random = Generator(state: seed)
@@ -80,7 +80,7 @@ import Testing
         #expect(queue.next(settings, now: 1_000_000_100)?.target.place.origin == 1)
     }
 
-    @Test("whatever begins, ends and is cancelled: the limits hold, nothing is lost, and what may begin does")
+    @Test("in any order of starts, ends and cancels, the limits hold, nothing is lost, and what may start does")
     func randomPrograms() throws {
         for seed in UInt64(1)...20 {
             var random = Generator(state: seed)

@@ -55,7 +55,7 @@ import Testing
         #expect(result.records.count == 2)
     }
 
-    @Test("M5: no timeout is early, whatever the order of the timers") func neverEarly() throws {
+    @Test("M5: no timeout is early, in any order of the timers") func neverEarly() throws {
         for milliseconds in stride(from: Int64(1), to: 40, by: 3) {
             let result = try Scene(.silence).perform(strategy: BoxRetryStrategy(checked: none)) {
                 $0.idleTimeout = milliseconds * 1_000_000
@@ -81,8 +81,7 @@ import Testing
         _ = other
     }
 
-    @Test("F41, K2: a cancel in flight ends the call, is no exception, and is not retried") func cancelInFlight() throws
-    {
+    @Test("F41, K2: a cancel in flight is not an exception, and is not retried") func cancelInFlight() throws {
         let cancel = try #require(CancelSwitch.make())
         let scene = try Scene(Script(events: [(0.1, .run { cancel.trigger() })]))
         let result = try scene.perform(cancelSwitch: cancel)
@@ -102,7 +101,7 @@ import Testing
         #expect(try finished.perform().status == 200)
     }
 
-    /// No retry at all.
+    /// No retry.
     private var none: BoxRetryOptions {
         var options = BoxRetryOptions()
         options.maxAttempts = 0
@@ -112,7 +111,7 @@ import Testing
 }
 
 extension Scene {
-    /// Triggers the switch at a moment of virtual time, whatever else is going on.
+    /// Triggers the switch at a moment of virtual time, in any state.
     fileprivate func cancelLater(_ cancel: CancelSwitch, after seconds: Double) throws -> CancelTimer {
         let timer = CancelTimer(cancel)
         engine.timers.set(timer, due: clock.monotonic.advanced(bySeconds: seconds).nanoseconds)

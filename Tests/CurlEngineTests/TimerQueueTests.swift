@@ -3,8 +3,7 @@ import Testing
 @testable import CurlEngine
 
 @Suite struct TimerQueueTests {
-    @Test("whatever is set, moved and removed: entries come out in order, none early, none twice") func randomPrograms()
-    {
+    @Test("after any changes, entries come out in order, none early, none twice") func randomPrograms() {
         for seed in UInt64(1)...50 {
             var random = Generator(state: seed)
             var queue = TimerQueue()
@@ -28,7 +27,7 @@ import Testing
             while let entry = queue.takeDue(now: .max) {
                 let count = queue.count
                 queue.remove(entry)
-                #expect(entry.due >= last && queue.count == count, "it stands in the queue no more")
+                #expect(entry.due >= last && queue.count == count, "it is no longer in the queue")
                 #expect(expected.removeValue(forKey: ObjectIdentifier(entry)) == entry.due)
                 last = entry.due
             }

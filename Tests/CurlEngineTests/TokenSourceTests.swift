@@ -42,7 +42,7 @@ private final class HeldRequests: TokenProvider {
         provider.forget()
     }
 
-    /// A waiter that is told at once, and what it was told.
+    /// A waiter that gets its result at once, and that result.
     private final class Told {
         var results: [String] = []
 
@@ -70,7 +70,7 @@ private final class HeldRequests: TokenProvider {
         Array(token.utf8).withUnsafeBytes { provider.requests[index].succeed($0, life: 3_600) }
     }
 
-    @Test("T3: who asks is told once, when the answer comes, and those after him have it at once") func asking() {
+    @Test("T3: a waiter gets its result once, when the answer comes, and later callers have it at once") func asking() {
         let told = Told()
         #expect(source.tokenAtHand() == nil)
         #expect(source.token(for: told.waiter(source)) == nil)
@@ -83,7 +83,7 @@ private final class HeldRequests: TokenProvider {
         #expect((source.itemAtHand?.takeRetainedValue() as? AccessToken)?.generation == 1)
     }
 
-    @Test("T9: who is cancelled is told at once, and not again when the answer comes") func cancel() {
+    @Test("T9: a canceled waiter gets its result at once, and not again when the answer comes") func cancel() {
         let told = Told()
         let waiter = told.waiter(source)
         _ = source.token(for: waiter)
@@ -94,7 +94,7 @@ private final class HeldRequests: TokenProvider {
         #expect(source.tokenAtHand() != nil)
     }
 
-    @Test("T9: a switch ends the wait; one that was triggered before lets nobody ask") func cancelSwitch() throws {
+    @Test("T9: a switch ends the wait; one that was triggered before allows no request") func cancelSwitch() throws {
         let told = Told()
         let cancelSwitch = try #require(CancelSwitch.make())
         #expect(source.token(for: told.waiter(source, cancelSwitch)) == nil)
@@ -128,7 +128,7 @@ private final class HeldRequests: TokenProvider {
         #expect(Self.shown(source.token(for: told.waiter(source))) == "closed")
     }
 
-    @Test("T6: what cannot be a token is told to those who wait") func invalidToken() {
+    @Test("T6: waiters get the error for an invalid token") func invalidToken() {
         let told = Told()
         _ = source.token(for: told.waiter(source))
         #expect(answer("a b") == .taken)

@@ -4,7 +4,7 @@ import Testing
 @testable import CurlEngine
 
 /// What is known of a URL before it is sent is what libcurl makes of it: plain URLs are read without it, and a scheme in
-/// capitals is none of theirs.
+/// capitals is not one of theirs.
 @Suite struct URLTests {
     private struct Facts: Equatable {
         let origin: UInt64

@@ -35,7 +35,7 @@ import Testing
         #expect(attempt.transportEnded(.done) == .end(.exception(.receive)))
     }
 
-    @Test("B2: without a status line it is no response, and within the head one that broke off") func noHead() {
+    @Test("B2: without a status line it is not a response, and within the head one that broke off") func noHead() {
         let nothing = AttemptScene.sending()
         #expect(nothing.transportEnded(.done) == .end(.exception(.protocol)))
         let half = AttemptScene.sending()
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(
-        "B15: nobody is asked about what has no content, or is no success",
+        "B15: the sink is not asked about a response without content, or one that is not a success",
         arguments: ["HTTP/1.1 204 No", "HTTP/1.1 205 No", "HTTP/1.1 503 No", "HTTP/1.1 301 No"])
     func notAsked(line: String) {
         let attempt = AttemptScene.sending(Self.sink)
@@ -153,7 +153,7 @@ import Testing
         #expect(attempt.exchange.destination == .memory && attempt.exchange.status == 0 && !attempt.isHeadWhole)
     }
 
-    @Test("W1, W3: an unusable connection is avoided; that is no sending, and nobody is told") func avoided() {
+    @Test("W1, W3: an unusable connection is avoided; that is not a sending, and is not reported") func avoided() {
         let attempt = AttemptScene()
         #expect(attempt.begin(at: 0, boottime: 0) && attempt.startSending(.init(), at: 0))
         #expect(attempt.maySend(over: .http1, .stale) == .avoid(.stale))
@@ -227,7 +227,7 @@ import Testing
         attempt.paused()
         #expect(attempt.isHeld)
         #expect(attempt.resumed() && attempt.head("HTTP/1.1 200 OK") == .ask)
-        attempt.paused()  // The upload, which goes on meanwhile.
+        attempt.paused()  // The upload, which continues meanwhile.
         #expect(!attempt.resumed() && attempt.isHeld)
         #expect(attempt.decided(retries: false) == .go(.sink, end: nil) && attempt.isHeld)
         #expect(attempt.resumed() && !attempt.isHeld)
@@ -277,7 +277,7 @@ import Testing
 
     // MARK: - What is too large, or cannot be read
 
-    @Test("B15: a success that is too long fails, and an error is cut off, whatever the transport says of it")
+    @Test("B15: a success that is too long fails, and an error is truncated, however the transport ends")
     func limits() {
         var limits = ResponseLimits()
         (limits.body, limits.errorBody, limits.sink) = (4, 4, 4)
@@ -302,7 +302,7 @@ import Testing
     }
 
     @Test(
-        "W1, W4: what is no status line, or claims another version, is a peer's fault",
+        "W1, W4: an invalid status line, or another version in it, is the peer's fault",
         arguments: ["HTTP/2 200", "HTTP/1.1 2000", "HTTP/1.1 99", "HTTP/1.1 101 Switching", "ICY 200 OK"])
     func badStatus(line: String) {
         let attempt = AttemptScene.sending()

@@ -5,7 +5,7 @@ import Testing
 /// Random sequences of events through an attempt, and beside it a model as simple as can be: it has no states, only a list
 /// of what has happened in this sending, and says what must hold.
 @Suite struct AttemptModelTests {
-    @Test("B2 B12 B13 B15: whatever happens in whatever order, the invariants hold", arguments: 0..<10)
+    @Test("B2 B12 B13 B15: the invariants hold for any events in any order", arguments: 0..<10)
     func invariants(seed: Int) {
         for round in 0..<100 {
             let walk = AttemptWalk(seed: UInt64(seed * 1_000 + round))
@@ -69,7 +69,7 @@ private final class AttemptWalk {
     func step() {
         guard !isOver else { return checkLate() }
         guard isUnderWay else { return start() }
-        if isStopped { return end() }  // The transport does what it is told.
+        if isStopped { return end() }  // The transport obeys.
         switch pick(100) {
         case 0..<20: send()
         case 20..<55: receive()
@@ -151,7 +151,7 @@ private final class AttemptWalk {
         let retries = flip()
         history.append("decide \(retries)")
         let decided = attempt.decided(retries: retries)
-        guard isAsked else { return check(decided == .tooLate, "nobody was asked") }
+        guard isAsked else { return check(decided == .tooLate, "the strategy was not asked") }
         check(decided == .go(retries ? .nowhere : .sink, end: keptEnd), "the decision comes with the end that was kept")
         isAsked = false
         if !retries { attempt.sinkStarted() }

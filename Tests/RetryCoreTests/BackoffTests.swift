@@ -31,7 +31,7 @@ import Testing
         #expect(jittered.backoffDelay(attemptNumber: Int32.max, unitRandom: 0) == 0)
     }
 
-    @Test("F21, B6: a base of 0 is no delay at all, however late the attempt") func zeroBase() {
+    @Test("F21, B6: a base of 0 means no delay, however late the attempt") func zeroBase() {
         let options = withoutJitter { $0.retryBaseInterval = 0 }
         for attempt: Int32 in [0, 1, 1_025, Int32.max] {
             #expect(options.backoffDelay(attemptNumber: attempt, unitRandom: 0.5) == 0)

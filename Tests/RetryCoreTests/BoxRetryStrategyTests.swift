@@ -66,7 +66,7 @@ import Testing
         #expect(try reason(.status(202, ("x-should-retry", "false"), ("Retry-After", "1"))) == .accepted)
     }
 
-    @Test("B11: names that are no header names, and units that are none, are refused") func refusedDelayHeaders() {
+    @Test("B11: invalid header names and unknown units are refused") func refusedDelayHeaders() {
         var headers = DelayHeaders.none
         for name in ["", "a b", "a:", "a\r", "é", String(repeating: "a", count: 257)] {
             #expect(!add(name, 1, to: &headers))

@@ -36,7 +36,7 @@ import Testing
         #expect(member("a", of: "{}") == nil)
     }
 
-    @Test("F109: a name that stands there twice has no value, also if it is written with escapes") func twice() {
+    @Test("F109: a name that occurs twice has no value, also if it is written with escapes") func twice() {
         for text in [
             #"{"ab":1,"ab":1}"#, #"{"ab":1,"\u0061b":"x"}"#, #"{"\u0061\u0062":"x","ab":"x","c":1}"#,
             #"{"ab":null,"ab":1}"#, #"{"ab":1,"ab":2,"ab":3}"#,
@@ -52,7 +52,7 @@ import Testing
         #expect(member("a", of: text) == "string \"\\/\u{8}\u{C}\n\r\tAé€😀é€😀")
     }
 
-    @Test("T12: what is not well-formed is none, wherever the fault is") func malformed() {
+    @Test("T12: a document that is not well-formed is not an object, wherever the fault is") func malformed() {
         let faults = [
             "", " ", "{", "}", "[]", "1", "\"a\"", "null", "{}}", "{} x", "{,}", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#,
             #"{"a":1 "b":2}"#, #"{a:1}"#, #"{'a':1}"#, #"{"a":01}"#, #"{"a":1.}"#, #"{"a":.5}"#, #"{"a":+1}"#,
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("F73: given 100,000 nested brackets it is none; 64 levels are") func depth() {
+    @Test("F73: 100,000 nested brackets are refused; 64 levels are not") func depth() {
         func nested(_ depth: Int) -> String {
             #"{"a":"# + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + "}"
         }
@@ -96,7 +96,7 @@ import Testing
         #expect(isObject(#"{"a":"# + objects + "}"))
     }
 
-    @Test("a document of more than 64 KiB is none") func size() {
+    @Test("a document of more than 64 KiB is refused") func size() {
         let start = #"{"a":""#
         #expect(isObject(start + String(repeating: "x", count: 65_536 - start.utf8.count - 2) + "\"}"))
         #expect(!isObject(start + String(repeating: "x", count: 65_536 - start.utf8.count - 1) + "\"}"))
@@ -117,7 +117,7 @@ import Testing
 }
 
 @Suite struct TokenEndpointAnswerTests {
-    /// What an answer comes to, as text.
+    /// The meaning of an answer, as text.
     private func answer(_ status: Int32, _ body: String) -> String {
         Array(body.utf8).withUnsafeBytes { bytes in
             switch TokenEndpointAnswer(status: status, body: bytes) {
@@ -126,7 +126,7 @@ import Testing
             case .failure(.failed(let text), let isRetryable):
                 return self.text(text) + (isRetryable ? ", retryable and hidden" : "")
             case .failure(.unavailable(let text), let isRetryable):
-                return self.text(text) + (isRetryable ? ", retryable" : ", for good")
+                return self.text(text) + (isRetryable ? ", retryable" : ", not retryable")
             case .failure: return "another failure"
             }
         }
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test("T12: an error is told by its code, and nothing else of it") func errors() {
+    @Test("T12: of an error only its code is reported") func errors() {
         let body = #"{"error":"invalid_grant","error_description":"secret","access_token":"a","expires_in":3600}"#
         #expect(answer(400, body) == "status 400: invalid_grant")
         #expect(answer(200, body) == "status 200: invalid_grant", "F73")

@@ -25,7 +25,7 @@ import Testing
         for time in [Double.nan, .infinity, -62_135_596_801, 253_402_300_800] { #expect(!clock.setWall(time)) }
     }
 
-    @Test("what is no delay, or leads past the end of the clock, moves nothing") func refused() {
+    @Test("an invalid delay, or one past the end of the clock, moves nothing") func refused() {
         let clock = ManualClock()
         for seconds in [-1, Double.nan, .infinity, 2_147_483_648] {
             #expect(!clock.advance(bySeconds: seconds) && !clock.suspend(forSeconds: seconds))

@@ -73,11 +73,11 @@ import Testing
         #expect(
             inFlight.count == 5, "6 of 6 have begun, 2 of these were answered; the fifth is the one that tries")
         #expect(passes(&gate, asking: 10).isEmpty)
-        #expect(gate.answered(.other, inFlight.removeFirst(), now: at(2.8)) == .none, "the steps have begun anew")
+        #expect(gate.answered(.other, inFlight.removeFirst(), now: at(2.8)) == .none, "the steps have begun again")
         #expect(gate.answered(.other, inFlight.removeLast(), now: at(2.9)) == .admit(2))
     }
 
-    @Test("C3: another 429 closes it again, and the steps begin anew") func closesAgain() {
+    @Test("C3: another 429 closes it again, and the steps begin again") func closesAgain() {
         var gate = openedGate(unlimited: 1_000)
         var inFlight = passes(&gate, asking: 1)
         _ = gate.answered(.other, inFlight.removeFirst(), now: at(1.1))

@@ -1,7 +1,7 @@
 import RetryCore
 import Testing
 
-/// What may stand in a request, to the byte.
+/// What a request may contain, to the byte.
 @Suite struct RequestChecksTests {
     @Test("a method is a token of at most 32 characters") func methods() {
         for method in ["GET", "M-SEARCH", "!#$%&'*+-.^_`|~09az", String(repeating: "M", count: 32)] {

@@ -4,7 +4,7 @@ import Testing
 /// W4: what the lines of a head say about where the body ends (RFC 9112, 6.3).
 @Suite struct ResponseFramingTests {
     @Test(
-        "F86: one length, however often it is said",
+        "F86: one length, however often it is repeated",
         arguments: [
             ["Content-Length: 4"], ["content-length:4"], ["CONTENT-LENGTH: \t4 \t"], ["Content-Length: 4, 4"],
             ["Content-Length: 4", "Content-Length: 4"], ["Content-Length: 004"], ["X: 5", "Content-Length: 4", "Y: 6"],
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "F86: a transfer coding that nobody asked for, or chunked twice",
+        "F86: a transfer coding that was not requested, or chunked twice",
         arguments: [
             ["Transfer-Encoding: gzip"], ["Transfer-Encoding: gzip, chunked"], ["Transfer-Encoding: chunked, gzip"],
             ["Transfer-Encoding: chunked, chunked"], ["Transfer-Encoding: chunked", "Transfer-Encoding: chunked"],

@@ -26,7 +26,7 @@ final class Lines {
     }
 }
 
-/// What a pretend server answers to one attempt: a response, or nothing but an exception.
+/// What a pretend server answers to one attempt: a response, or only an exception.
 struct Answer {
     var status: Int32
     var headers: [(String, String)]
@@ -45,7 +45,7 @@ struct Answer {
     }
 }
 
-/// What became of a call: the decision after each attempt.
+/// The course of a call: the decision after each attempt.
 struct Call {
     var decisions: [Decision]
 

@@ -152,7 +152,7 @@ import Testing
         #expect(last.reason == .retriesExhausted && last.attemptNumber == 5 && last.exceptionNumber == 1)
     }
 
-    @Test("B13: a reconnect is no exception, and the backoff does not know of it") func reconnectAndBackoff() throws {
+    @Test("B13: a reconnect is not an exception, and does not change the backoff") func reconnectAndBackoff() throws {
         var loop = try loop(after: 1, withoutJitter())
         loop.countReconnect()
         #expect(try loop.next(Outcome(exception: .receive), clock: ManualClock()).delay == 2)
@@ -200,7 +200,7 @@ import Testing
         #expect(call.waits == [2, 4, 8, 16, 32])
     }
 
-    @Test("F90, W7: a part of a file takes a retry of B5, without a wait, and is no exception") func parts() throws {
+    @Test("F90, W7: a part of a file uses a retry of B5, without a wait, and is not an exception") func parts() throws {
         let clock = ManualClock()
         var loop = RetryLoop(
             strategy: BoxRetryStrategy(checked: withoutJitter()), limits: .init(), random: SplitMix64(state: 1))
@@ -316,7 +316,7 @@ import Testing
         }
     }
 
-    @Test("M6: the deadline goes on while the machine sleeps") func deadlineWhileAsleep() throws {
+    @Test("M6: the deadline keeps running while the machine sleeps") func deadlineWhileAsleep() throws {
         let clock = ManualClock()
         var loop = RetryLoop(
             strategy: BoxRetryStrategy(checked: withoutJitter()), limits: deadline(seconds: 60),
@@ -334,7 +334,7 @@ import Testing
         #expect(call.last?.reason == .notReplayable)
     }
 
-    @Test("B2: a response with a cause is an exception, whatever its status") func brokenBody() throws {
+    @Test("B2: a response with a cause is an exception, with any status") func brokenBody() throws {
         var answer = Answer.status(200)
         answer.cause = .receive
         let call = try play([answer, .status(200)])

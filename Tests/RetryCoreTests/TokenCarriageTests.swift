@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test("T13: a redirect elsewhere goes without it, whatever else holds") func otherOrigin() {
+    @Test("T13: a redirect to another origin never carries it") func otherOrigin() {
         let elsewhere = Self.all.filter { !$0.isOwnOrigin }
         #expect(elsewhere.count == 64)
         for facts in elsewhere { #expect(TokenCarriage(facts) == .noToken, "\(facts)") }

@@ -29,7 +29,7 @@ import Testing
         #expect(scene.ask() == .token("abc"))
     }
 
-    @Test("T2, F70: life goes on while the machine sleeps; a wall clock that is set back changes nothing")
+    @Test("T2, F70: the lifetime keeps running while the machine sleeps; a wall clock that is set back changes nothing")
     func sleepingMachine() {
         let scene = scene(life: 5 * 3_600)
         #expect(scene.clock.setWall(-86_400))
@@ -55,7 +55,7 @@ import Testing
         #expect(scene.calls.count == 2)
     }
 
-    @Test("T6, F71: what lives long enough is kept; what does not, or is no number, is an error and is not retried")
+    @Test("T6, F71: a long enough lifetime is kept; a shorter or invalid one is an error and is not retried")
     func lives() {
         for life in [2_592_000, 1e9, 1e300, 61, 60.000001] { #expect(outcome(life) == "abc") }
         for life in [Double.nan, .infinity, -.infinity, -1, 0, 60] { #expect(outcome(life) == "invalid expiration") }
@@ -97,7 +97,7 @@ import Testing
 
     // MARK: - T11
 
-    @Test("T11: off by default: nobody asks ahead, and a token within the leeway is not served") func offByDefault() {
+    @Test("T11: off by default: no call asks ahead, and a token within the leeway is not served") func offByDefault() {
         let scene = scene(life: 3_600)
         scene.advance(3_539)
         #expect(scene.ask() == .token("old"))
@@ -179,7 +179,7 @@ import Testing
         #expect(moments == [0, 1, 3, 7, 15])
     }
 
-    @Test("F128b, T11: given serve_stale, a token that is still valid is served at once while the retries go on")
+    @Test("F128b, T11: given serve_stale, a token that is still valid is served at once while the retries continue")
     func stale() {
         let scene = scene(life: 200) { $0.servesStale = true }
         scene.advance(160)
@@ -191,7 +191,7 @@ import Testing
             if scene.machine.nextTimer == nil { scene.fail() }
         }
         #expect(scene.calls.map { $0.at - 160 }.dropFirst() == [0, 1, 3, 7, 15, 23, 31, 39])
-        // It is over: who comes now waits for the fetch that has gone on behind it.
+        // It is over: a new caller waits for the fetch that continued behind it.
         scene.advance(1)
         guard case .waiting = scene.ask() else {
             Issue.record("a token whose life is over was served")
@@ -232,7 +232,7 @@ import Testing
         #expect(scene.calls.count == 3)
     }
 
-    @Test("T7, T11: who has no token asks at once, whatever failed before") func noTokenAsksAtOnce() {
+    @Test("T7, T11: a caller without a token asks at once, even after a failure") func noTokenAsksAtOnce() {
         let scene = scene(life: 200) { $0.servesStale = true }
         scene.advance(199.9)
         scene.ask()

@@ -14,7 +14,7 @@ import Testing
         #expect(scene.ask() == .token("abc"))
     }
 
-    @Test("T3, F61: given a provider that fails for good, all callers share one series of attempts, and its error")
+    @Test("T3, F61: given a failure that is not retryable, all callers share one series of attempts, and its error")
     func oneSeriesForAll() {
         let scene = TokenScene()
         for _ in 1...3 { scene.ask() }
@@ -61,7 +61,7 @@ import Testing
         #expect(scene.woken.map(\.with) == ["failed after 1"])
     }
 
-    @Test("T6: the provider's text is told only if the failure was not retryable") func providerText() {
+    @Test("T6: the provider's text is reported only if the failure was not retryable") func providerText() {
         func failure(_ provided: ProviderFailure, retryable: Bool) -> TokenFailure? {
             var machine = TokenScene.Machine(settings: oneAttempt, random: SplitMix64(state: 1))
             let moment = TokenMoment(ManualClock())
@@ -140,7 +140,7 @@ import Testing
         #expect(!scene.leave(first + 1), "it has been woken")
     }
 
-    @Test("T9, F64: given 5 callers who all leave, the fetch goes on, and its token is kept") func allLeave() {
+    @Test("T9, F64: given 5 callers who all leave, the fetch continues, and its token is kept") func allLeave() {
         let scene = TokenScene()
         for _ in 1...5 {
             if case .waiting(let ticket) = scene.ask() { #expect(scene.leave(ticket)) }
@@ -175,7 +175,7 @@ import Testing
         #expect(scene.calls.count == 2)
     }
 
-    @Test("T8, F78: given a clear while a call runs, its token goes to those who wait, and nobody else")
+    @Test("T8, F78: given a clear while a call runs, its token goes only to those who wait")
     func clearWhileCalling() {
         let scene = TokenScene()
         scene.ask()
@@ -192,7 +192,7 @@ import Testing
         #expect(scene.ask() == .token("new"))
     }
 
-    @Test("T8: given a clear while a call runs and nobody who came later, nothing is kept, and no call follows")
+    @Test("T8: given a clear while a call runs and no later caller, nothing is kept, and no call follows")
     func clearWithoutFollowers() {
         let scene = TokenScene()
         scene.ask()
@@ -214,7 +214,7 @@ import Testing
         #expect(scene.ask() == .token("new"))
     }
 
-    @Test("T8: given a clear and a call that fails for good, who came later has a call of his own")
+    @Test("T8: given a clear and a call that fails and is not retried, later callers get a separate call")
     func clearThenFailure() {
         let scene = TokenScene()
         scene.ask()
@@ -254,12 +254,12 @@ import Testing
         #expect(readLater?.token == "abc")
     }
 
-    @Test("no thread for the provider: the callers are told, and the next one tries again") func exhausted() {
+    @Test("no thread for the provider: the callers get the error, and the next one tries again") func exhausted() {
         let scene = TokenScene()
         scene.ask()
         let actions = scene.machine.couldNotCall(scene.call, .exhausted, at: scene.moment)
         guard case .wake([1], .failure(.exhausted)) = actions.first else {
-            Issue.record("nobody was told")
+            Issue.record("no waiter got the error")
             return
         }
         scene.ask()

@@ -5,7 +5,7 @@ import Testing
 /// Random sequences of events through the state machine, and beside it a model that is as simple as can be: it keeps no
 /// lines and no states, only what was done, and says what must hold.
 @Suite struct TokenModelTests {
-    @Test("T3 T4 T8 T9 T10: whatever happens in whatever order, the invariants hold", arguments: 0..<40)
+    @Test("T3 T4 T8 T9 T10: the invariants hold for any events in any order", arguments: 0..<40)
     func invariants(seed: Int) {
         for round in 0..<50 {
             let walk = TokenWalk(seed: UInt64(seed * 1_000 + round))
@@ -85,7 +85,7 @@ private final class TokenWalk {
         checkState()
     }
 
-    /// Nobody is left waiting, whatever happened before.
+    /// No waiter is left, after any events.
     func finish() {
         free()
         check(waiting.isEmpty, "somebody waits for a source that was freed")
@@ -240,14 +240,14 @@ private final class TokenWalk {
                 underWay = number
                 underWayUntil = now + settings.providerTimeout
             case .wake(let waiters, let ending):
-                check(!waiters.isEmpty, "nobody is woken")
+                check(!waiters.isEmpty, "no waiter is woken")
                 check(waiters == waiters.sorted(), "who came later is woken earlier")
                 let last = waiters.last ?? -1
                 for waiter in waiters {
                     check(waiting[waiter] != nil, "somebody is woken who does not wait")
                     if case .token(let held) = ending, let place = waiting[waiter] {
                         check(held.token == token, "a token comes that was not answered")
-                        // T8: whoever asked after the last clear gets nothing from before it.
+                        // T8: a caller that asked after the last clear gets nothing from before it.
                         let isOld = begun[UInt64(held.token), default: 0] <= lastClear
                         check(
                             !(isOld && place.since > lastClear), "a token from before a clear came to one from after it"
@@ -269,7 +269,7 @@ private final class TokenWalk {
 
     private func checkState() {
         check(waiting.isEmpty || machine.fetch != nil, "somebody waits for nothing")
-        check(machine.fetch == nil || machine.nextTimer != nil, "a fetch may last for ever")
+        check(machine.fetch == nil || machine.nextTimer != nil, "a fetch may last forever")
         if let current = machine.current, kept == nil {
             check(now >= 0 && current.token < 0, "a token is kept that was dropped")
         }

@@ -7,7 +7,7 @@ import Testing
         return bytes.withUnsafeBytes { bytes in TokenText.trimmed(bytes).map { String(decoding: $0, as: UTF8.self) } }
     }
 
-    @Test("T6, F72: white space around a token is dropped; what no header may have is no token") func tokens() {
+    @Test("T6, F72: white space around a token is dropped; text that a header cannot have is refused") func tokens() {
         #expect(trimmed("  abc\n") == "abc")
         #expect(trimmed("\t\r\n\u{0B}\u{0C} a!~Z ") == "a!~Z")
         for text in ["", " \n", "abc\r\nX-Evil: 1", "a b", "a\0", "\0", "a\u{7F}", "tokené", "a\u{1F}b"] {

@@ -64,7 +64,7 @@ class Arguments:
         self.library = library
         self.function = function
         self.out: Any = None  # the memory for the result
-        self.blank = UNWRITTEN  # what stands there before a call; a struct_size stays
+        self.blank = UNWRITTEN  # the content before a call; a struct_size stays
         self.has_written = False  # the last call, to that memory
         self.values: list[Any] = [None] * len(function.parameters)
         self._variant = variant
@@ -147,7 +147,7 @@ class Arguments:
             self.library.call(end_of(last.name), self.result)
 
     def close(self) -> None:
-        """Frees all handles that stand in the arguments."""
+        """Frees all handles in the arguments."""
         for handle, pointer in self._made:
             self.library.call(end_of(handle), pointer)
         for maker in self._makers.values():

@@ -27,7 +27,7 @@ CALLBACKS = {
     "context_free of the source": "boxretry_body_source",
     "context_free of the sink": "boxretry_sink",
 }
-"""The callbacks of a call that goes well, and the structs that they stand in. (The source's `rewind` and the sink's
+"""The callbacks of a call that goes well, and the structs that contain them. (The source's `rewind` and the sink's
 `restart` are called in a retry alone.)"""
 
 
@@ -49,7 +49,7 @@ class Streams:
         self.called: list[str] = []
         self.taken = b""
         self.heads: list[tuple[int, int, bytes, int]] = []
-        """What `begin` was told: the status, the version, the URL, and the number of header lines."""
+        """What `begin` got: the status, the version, the URL, and the number of header lines."""
         self.call: int | None = None  # as a callback sees it
         self.sending: int | None = None
         self._position = 0

@@ -1,4 +1,4 @@
-"""A client, and requests that it sends once: to a port at which nobody listens, or to a server in this process."""
+"""A client, and requests that it sends once: to a port without a listener, or to a server in this process."""
 
 from __future__ import annotations
 

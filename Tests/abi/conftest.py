@@ -1,7 +1,7 @@
 """The tests of the installed library as a binary, and of its header: what a program that links it relies on.
 
 All is made from the header: header.py reads it, facts.py adds what it says in words and fixed.py what can never change,
-layout.py asks the compiler. library.py loads the library from that, hostile.py says what may stand in a call, and
+layout.py asks the compiler. library.py loads the library from that, hostile.py says what a call may contain, and
 arguments.py makes the call. A new function or field needs a fact at most.
 """
 

@@ -3,7 +3,7 @@
 Each fact has the header's own words, and test_docs.py looks for them in the comment of that very field or function. It
 also insists that each number that goes into the library has its fact; a pointer without one may not be NULL.
 Keys are "function.parameter" or "struct.field". A request that is sent must meet more than one that an outcome is
-about: what is said of such a request alone has a key that ends in OF_A_CLIENT. A fact for which the header
+about: a fact about such a request alone has a key that ends in OF_A_CLIENT. A fact for which the header
 has no words yet has "".
 """
 
@@ -57,7 +57,7 @@ MOST_BYTES = 2**63 - 1
 """The header does not say so: a number of bytes at or above 2^63 is refused."""
 
 NONE = (1, 0)
-"""The bounds of an index into nothing: a refused connection, with which the calls here end, has no headers."""
+"""The bounds of an index into an empty list: a refused connection, with which the calls here end, has no headers."""
 
 _HTTP = Rule("BOXRETRY_HTTP_…", 0, 3)
 _FINITE = 1.7976931348623157e308
@@ -418,7 +418,7 @@ LEFT_OPEN = {
     "boxretry_token_endpoint_options.initial_token",
     "boxretry_token_endpoint_options.initial_expires_in",
 }
-"""What stands here is looked at only if another field says so, or is judged by somebody else."""
+"""These fields are read only if another field says so, or are checked elsewhere."""
 
 LEFT_OUT = {
     "boxretry_client_options.proxy",
@@ -430,7 +430,7 @@ LEFT_OUT = {
 """What is NULL in a valid call, since it would need another value of another field."""
 
 NEEDS_MORE = {("boxretry_client_options.proxy_mode", 2), ("boxretry_token_endpoint_options.proxy_mode", 2)}
-"""What is allowed only if what is left out of a valid call stands there."""
+"""What is allowed only together with something that a valid call leaves out."""
 
 EXAMPLES: dict[str, Number | bytes] = {
     "boxretry_outcome.status": 500,
@@ -462,8 +462,8 @@ EXAMPLES: dict[str, Number | bytes] = {
     "boxretry_delay_header.unit": 0.001,
     "boxretry_parse_retry_after.value": b"120",
 }
-"""What stands in a valid call where the default, or else the lowest allowed number from 0 on, would show little: a call
-whose result depends on what it is given, and not on chance. A request is sent once, to a port at which nobody listens:
+"""The content of a valid call where the default, or else the lowest allowed number from 0 on, would show little: a call
+whose result depends on what it is given, and not on chance. A request is sent once, to a port without a listener:
 it ends at once, and that it does is waited for."""
 
 BLOCKING = {
@@ -512,7 +512,7 @@ ONLY_FOR_CLIENTS = {
 """The fields of a request that are not looked at where an outcome is about it. (That it has an idempotency key is.)"""
 
 LIVES_IN_A_HOOK = "boxretry_sending"
-"""The handle that nobody can make: it is there while a hook runs."""
+"""The handle that no function makes: it is there while a hook runs."""
 
 MAY_ANSWER_NULL = {
     "boxretry_response_header": "NULL if there is none",

@@ -138,7 +138,7 @@ def read_header() -> Header:
                 handles[declaration.name] = _comment_above(lines, declaration.coord.line - 1)
             else:
                 structs[declaration.name] = _struct(declaration.name, kind.type, lines)
-        elif isinstance(kind, c_ast.Struct):  # after a typedef of its name, which stands in the section Types
+        elif isinstance(kind, c_ast.Struct):  # after a typedef of its name, which is in the section Types
             handles.pop(kind.name, None)
             structs[kind.name] = _struct(kind.name, kind, lines)
         elif isinstance(kind, c_ast.Enum):
@@ -194,7 +194,7 @@ def _function(declaration: Any, lines: list[str]) -> Function:
 
 
 def _comment_above(lines: list[str], line: int) -> str:
-    """The comment of the paragraph that this line stands in: several functions may share one."""
+    """The comment of this line's paragraph: several functions may share one."""
     start = line
     while start > 0 and lines[start - 1].strip():
         start -= 1

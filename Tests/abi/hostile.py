@@ -162,7 +162,7 @@ def _key(key: str, path: Path) -> str:
 
 
 def _is_of_a_client(path: Path) -> bool:
-    """Whether that is in a request to be sent, or in what is said of one; others are in an outcome."""
+    """Whether that is in a request to be sent, or in facts about one; others are in an outcome."""
     return path[0] == "request" or path[:2] == ("options", "headers")
 
 

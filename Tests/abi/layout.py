@@ -1,6 +1,6 @@
 """The layout of everything public as text: sizes and fields of structs, values of constants.
 
-abi/layout.txt holds it as of the last release: what stands there may be added to, and never changes.
+abi/layout.txt holds it as of the last release: lines may be added, and never change.
 `python Tests/abi/layout.py --write` renews the file.
 """
 

@@ -1,6 +1,6 @@
 """The installed library through ctypes, with all declarations made from the header.
 
-Every pointer is a plain address (an int, or None for NULL), so that tests can pass whatever a C program could.
+Every pointer is a plain address (an int, or None for NULL), so that tests can pass anything that a C program could.
 """
 
 from __future__ import annotations

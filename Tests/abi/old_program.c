@@ -1,6 +1,6 @@
 /*
- * A program of an older release's time: it uses nothing but what the oldest header in abi/ has, every struct and handle of
- * it, and must go on working with every newer library of the same SONAME. It never learns new functions.
+ * A program of an older release's time: it uses only what the oldest header in abi/ has, every struct and handle of
+ * it, and must keep working with every newer library of the same SONAME. It never learns new functions.
  */
 #include <boxretry.h>
 #include <inttypes.h>
@@ -88,7 +88,7 @@ static void on_event(void *context, const boxretry_event *event) {
   if (event->kind == BOXRETRY_EVENT_CALL_ENDED) *(int *)context += event->error == BOXRETRY_ERROR_CONNECT;
 }
 
-/* Nobody listens there: the connection is refused. */
+/* Nothing listens there: the connection is refused. */
 static void send_in_vain(void) {
   boxretry_client_options options = BOXRETRY_CLIENT_OPTIONS_INIT;
   boxretry_client_stats stats = BOXRETRY_CLIENT_STATS_INIT;

@@ -67,7 +67,7 @@ def test_read_that_gives_no_proper_answer_has_failed(count: int | None) -> None:
 @pytest.mark.parametrize("answer", [None, 0, -1, 3, 2**31 - 1, -(2**31)])
 @isolated
 def test_write_that_gives_no_proper_answer_has_failed(answer: int | None) -> None:
-    """B2: given an answer that is none, the call ends with SINK, and is not retried."""
+    """B2: given an invalid answer, the call ends with SINK, and is not retried."""
     with server() as url:
         streams = Streams(url, max_total_attempts=5)
         streams.answers["write"] = [answer]
@@ -295,7 +295,7 @@ def test_storm_of_resumes_from_many_threads_loses_nothing(name: str, pause: int)
 @pytest.mark.parametrize("name, pause", [("read", PAUSE_READING), ("write", PAUSE_WRITING)])
 @isolated
 def test_call_that_is_never_resumed_ends_as_others_do(name: str, pause: int, how: str) -> None:
-    """K1, B11, M2: given a callback that pauses for ever."""
+    """K1, B11, M2: given a callback that pauses forever."""
     with server() as url:
         streams = Streams(url)
         calls = streams.calls
@@ -333,7 +333,7 @@ def test_call_that_is_never_resumed_ends_as_others_do(name: str, pause: int, how
 @each_callback
 @isolated
 def test_any_callback_may_fork(name: str) -> None:
-    """Given a child that is forked in a callback, it may free its parent's handles; the parent's call goes on."""
+    """Given a child that is forked in a callback, it may free its parent's handles; the parent's call continues."""
     with server() as url:
         streams = Streams(url)
         calls = streams.calls

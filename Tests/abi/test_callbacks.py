@@ -159,7 +159,7 @@ def test_context_free_may_free_other_handles() -> None:
 
 @isolated
 def test_loop_refuses_its_own_callbacks() -> None:
-    """Given callbacks that ask their own loop, they are refused, nothing is written, and the loop goes on."""
+    """Given callbacks that ask their own loop, they are refused, nothing is written, and the loop continues."""
     custom = Custom()
     answers = []
     other = ctypes.create_string_buffer(UNWRITTEN, ROOM)

@@ -225,7 +225,7 @@ def test_threads_share_a_queue() -> None:
 
 @isolated
 def test_threads_share_a_cancel_switch() -> None:
-    """K1: given a switch that threads trigger, the calls that have it end, and those begun later are cancelled."""
+    """K1: given a switch that threads trigger, the calls that have it end, and those begun later are canceled."""
     calls = Calls()
     switch = calls.library.new("boxretry_cancel_new")
 

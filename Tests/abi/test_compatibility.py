@@ -26,7 +26,7 @@ def compile(source: str | Path, program: Path, *options: str | Path) -> Path:
 
 
 def start(program: Path, library: Path) -> subprocess.CompletedProcess[str]:
-    """Runs a program with the library that lies in that folder."""
+    """Runs a program with the library in that folder."""
     environment = {**os.environ, "LD_LIBRARY_PATH": str(library)}
     return subprocess.run([program], env=environment, capture_output=True, text=True, check=False, timeout=60)
 

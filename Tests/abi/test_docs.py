@@ -1,4 +1,4 @@
-"""The comments of the header say what a caller must know, and the facts that the tests use stand there."""
+"""The comments of the header say what a caller must know, and contain the facts that the tests use."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ each_handle = pytest.mark.parametrize(
 @each_handle
 @isolated
 def test_child_is_refused_the_handles_of_its_parent(name: str, place: Place, variant: int) -> None:
-    """Given a handle from before fork(), the child is told so, or may free it; the parent goes on with it."""
+    """Given a handle from before fork(), the child gets an error, or may free it; the parent continues to use it."""
     library = Library()
     function = HEADER.functions[name]
     handle = place.what.type.name
@@ -79,7 +79,7 @@ def test_child_makes_handles_that_work(name: str, variant: int) -> None:
 
 @isolated
 def test_child_frees_what_is_under_way_in_its_parent_and_sends_itself() -> None:
-    """Given a call whose server is silent, the child frees all handles of it and makes its own; the parent goes on."""
+    """Given a call whose server is silent, the child frees its handles and makes its own; the parent continues."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         calls = Calls()
         queue, switch = calls.library.new("boxretry_queue_new"), calls.library.new("boxretry_cancel_new")

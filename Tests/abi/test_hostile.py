@@ -53,7 +53,7 @@ def test_hostile_arguments_are_answered_as_the_header_says(
 
 
 def check_all(function: Function, variant: int, way: Way) -> tuple[list[str], int]:
-    """Makes every call. After one that ends the process, a new process goes on with the next."""
+    """Makes every call. After one that ends the process, a new process continues with the next."""
     at = mmap.mmap(-1, 8)  # shared with the child: the number of the call that it is making
     wrong: list[str] = []
     calls = 0

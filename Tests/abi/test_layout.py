@@ -1,4 +1,4 @@
-"""The layout of everything public stays what it was: a program that was compiled earlier goes on working."""
+"""The layout of everything public stays what it was: a program that was compiled earlier keeps working."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_tests_read_constants_as_the_compiler_does() -> None:
 @pytest.mark.parametrize("struct", FIRST_FIELDS)
 def test_first_fields_are_the_fixed_ones(struct: str) -> None:
     expected = FIRST_FIELDS[struct]
-    if struct != "boxretry_header":  # it stands in arrays
+    if struct != "boxretry_header":  # it is in arrays
         expected = [("size_t", "struct_size"), *expected]
     actual = [(str(field.type), field.name) for field in HEADER.structs[struct].fields]
     assert actual[: len(expected)] == expected

@@ -1,4 +1,4 @@
-"""What a program in C asks of a client that Python has in another form, or not at all."""
+"""What a program in C asks of a client that Python has in another form, or does not have."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROXY_GIVEN = 2
 
 @contextmanager
 def listening(*statuses: bytes) -> Iterator[tuple[bytes, list[tuple[str, bytes]]]]:
-    """The URL of a server that answers so many connections with these; who connected, and the head that was sent."""
+    """The URL of a server that answers one connection with each of these; who connected, and the head that was sent."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         seen: list[tuple[str, bytes]] = []
 
@@ -70,7 +70,7 @@ def test_body_is_copied_unless_it_is_borrowed(is_borrowed: int, sent: bytes) -> 
 
 @isolated
 def test_on_transfer_sets_what_the_library_has_no_option_for() -> None:
-    """The interface that the connection is made from, and a header that libcurl writes; anew for each sending."""
+    """The interface that the connection is made from, and a header that libcurl writes; again for each sending."""
     curl = ctypes.CDLL("libcurl.so.4")
     curl.curl_easy_setopt.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p]
     results: list[int] = []

@@ -1,4 +1,4 @@
-"""How the end of a call is told: queues for event loops, and callbacks."""
+"""How the end of a call is reported: queues for event loops, and callbacks."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_k4_queue_take_in_a_callback_only_looks() -> None:
 
 @isolated
 def test_on_complete_gets_its_context_and_the_response() -> None:
-    """Given a call that nobody else has, then it comes to its callback, once, with its whole response."""
+    """Given a call that has no other owner, then it comes to its callback, once, with its whole response."""
     calls = Calls()
     told: list[Any] = []
     ended = threading.Event()
@@ -172,7 +172,7 @@ def test_perform_looks_neither_at_a_queue_nor_at_a_callback() -> None:
 @pytest.mark.parametrize("kind", [0, 1, 3, 4])
 @isolated
 def test_f82_client_is_freed_in_its_own_event(way: str, kind: int) -> None:
-    """K5. Given that, at whatever event, then the call ends, and nothing hangs."""
+    """K5. Given that, at any event, then the call ends, and nothing hangs."""
     calls = Calls(max_total_attempts=2)
     options = calls.library.struct("boxretry_retry_options", retry_base_interval=0)
     calls.options.strategy = calls.library.new("boxretry_strategy_new", address(options))

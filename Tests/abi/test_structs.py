@@ -47,7 +47,7 @@ def readers() -> list[Reader]:
 
 
 def writers() -> list[Reader]:
-    """The functions whose result is a struct, and that have one to give. (An _init function's is no result.)"""
+    """The functions whose result is a struct, and that have one to give. (An _init function's does not count.)"""
     found: list[Reader] = []
     for function in HEADER.functions.values():
         struct = output_struct(HEADER, function.parameters[-1]) if function.parameters else None

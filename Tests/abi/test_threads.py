@@ -20,7 +20,7 @@ ROUNDS = 2000
 
 
 def in_threads(work: Callable[[int], None], count: int = THREADS) -> None:
-    """Runs `work` in so many threads, which begin together. What one raises fails the test."""
+    """Runs `work` in `count` threads, which begin together. What one raises fails the test."""
     sys.setswitchinterval(1e-6)  # they take turns as often as they can
     together = threading.Barrier(count)
     raised: list[BaseException] = []
@@ -141,7 +141,7 @@ def start(work: Callable[[], None]) -> threading.Thread:
 
 @isolated
 def test_sleepers_wake_when_their_time_has_come() -> None:
-    """Given threads that sleep for 1 s, 2 s and so on, when the clock goes on by 1 s at a time, none wakes early."""
+    """Given threads that sleep for 1 s, 2 s and so on, when the clock advances by 1 s at a time, none wakes early."""
     library = Library()
     clock = library.new("boxretry_clock_new_manual")
     woke: dict[int, float] = {}
@@ -152,12 +152,12 @@ def test_sleepers_wake_when_their_time_has_come() -> None:
         assert library.call("boxretry_clock_now", clock, 0, address(now)) == "BOXRETRY_OK"
         woke[number] = now.value
 
-    def go_on() -> None:
+    def resume() -> None:
         while len(woke) < THREADS:
             if library.call("boxretry_clock_wait_for_timer", clock, 1) == "BOXRETRY_OK":
                 assert library.call("boxretry_clock_advance", clock, 1) == "BOXRETRY_OK"
 
-    in_threads(lambda number: sleep(number) if number < THREADS else go_on(), THREADS + 1)
+    in_threads(lambda number: sleep(number) if number < THREADS else resume(), THREADS + 1)
     assert all(time >= number + 1 for number, time in woke.items())
 
 
@@ -178,7 +178,7 @@ def test_sleeper_does_not_wake_early() -> None:
 
 @isolated
 def test_wait_for_timer_ends_when_somebody_sleeps() -> None:
-    """Given threads that wait for a timer for ever, when another one sleeps, then they all go on."""
+    """Given threads that wait for a timer without limit, when another one sleeps, then they all continue."""
     library = Library()
     clock = library.new("boxretry_clock_new_manual")
     answers: list[Any] = []

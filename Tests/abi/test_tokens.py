@@ -18,7 +18,7 @@ FAILED = "BOXRETRY_ERROR_CLIENT_TOKEN_PROVIDER_FAILED"
 
 
 class Source:
-    """A source with a provider of the test's own, and those who are told of its tokens."""
+    """A source with the test's provider, and the waiters that get its tokens."""
 
     def __init__(self, provide: Callable[[Source, int], None], **options: Any) -> None:
         self.library = Library()
@@ -175,7 +175,7 @@ def test_f67_provider_that_asks_its_own_source_is_refused_in_both_ways() -> None
 
 @isolated
 def test_k5_provider_may_free_its_own_source() -> None:
-    """T10: the waiters are told, and the context is freed after the callback has returned."""
+    """T10: the waiters get the error, and the context is freed after the callback has returned."""
     seen: list[Any] = []
 
     def provide(source: Source, request: int) -> None:

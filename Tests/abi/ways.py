@@ -23,7 +23,7 @@ class Way:
     """How a request is filled in."""
 
     name: str
-    values: Mapping[str, Number | bytes] = field(default_factory=dict)  # by key: what stands there
+    values: Mapping[str, Number | bytes] = field(default_factory=dict)  # by key: its value
     unread: Mapping[str, frozenset[str]] = field(default_factory=dict)  # by struct: what it does without
 
     def without(self, struct: str) -> frozenset[str]:

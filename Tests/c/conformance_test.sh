@@ -21,7 +21,7 @@ expect() {
   failed=1
 }
 
-# repeat COUNT TEXT: the text, so many times.
+# repeat COUNT TEXT: the text, COUNT times.
 repeat() {
   awk -v count="$1" -v text="$2" 'BEGIN { while (count-- > 0) printf "%s", text }'
 }

@@ -10,8 +10,8 @@ fail() {
 
 cd "$1"
 soname=libboxretry.so.${2%%.*}
-[ "$(readlink libboxretry.so)" = "$soname" ] || fail "libboxretry.so is no link to $soname"
-[ "$(readlink "$soname")" = "libboxretry.so.$2" ] || fail "$soname is no link to libboxretry.so.$2"
+[ "$(readlink libboxretry.so)" = "$soname" ] || fail "libboxretry.so is not a link to $soname"
+[ "$(readlink "$soname")" = "libboxretry.so.$2" ] || fail "$soname is not a link to libboxretry.so.$2"
 
 dynamic=$(readelf --dynamic --wide libboxretry.so)
 case $dynamic in *"soname: [$soname]"*) ;; *) fail "the SONAME is not $soname" ;; esac

@@ -1,6 +1,6 @@
 #!/bin/sh
 # output_test.sh PROGRAM: given one of the programs that users are shown, when it runs, then it succeeds and prints what
-# stands in PROGRAM.expected beside this file, where a ? is any character.
+# is in PROGRAM.expected beside this file, where a ? is any character.
 program=$1
 expected=$(cat "$(dirname "$0")/$(basename "$program").expected") || exit 1
 printed=$("$program") || {

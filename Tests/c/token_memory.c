@@ -11,7 +11,7 @@
 /* free() writes over the beginning of a block by itself: it is for the end of the token that the memory is searched. */
 enum { LENGTH = 80, SEARCHED = 24, THREADS = 8, VEIL = 0x15 };
 
-/* The token behind a veil: as it is, it stands in memory only where the library has it, and where it is handed over. */
+/* The token in disguise. Its plain form is in memory only where the library has it, and where it is handed over. */
 static unsigned char veiled[LENGTH];
 static boxretry_token *tokens[THREADS];
 static boxretry_token_source *source;
@@ -36,7 +36,7 @@ static long count_in(const volatile unsigned char *bytes, size_t size) {
   return count;
 }
 
-/* How often the token stands in the memory that this process can write to. */
+/* How often the token occurs in the memory that this process can write to. */
 static long count_in_memory(void) {
   char line[512], permissions[8];
   unsigned long long start, end;

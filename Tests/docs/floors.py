@@ -1,6 +1,6 @@
 """Which Swift file uses which: references to types and functions that stand at the top level of another file.
 
-python Tests/docs/floors.py     writes Tests/docs/floors.txt anew: what test_floors.py allows
+python Tests/docs/floors.py     writes Tests/docs/floors.txt: what test_floors.py allows
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ def test_the_reference_has_every_option_of_the_tool(pages: dict[Path, Page]) -> 
     ],
 )
 def test_the_search_finds_words_and_names(pages: dict[Path, Page], term: str, page: str) -> None:
-    """The index has the stem of each word, and the numbers of the pages with it in their text or title: one or a list."""
+    """The index has the stem of each word, and the pages with it in their text or title: a number, or a list."""
     assert pages
     text = (ROOT / "build/site/searchindex.js").read_text()
     index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))

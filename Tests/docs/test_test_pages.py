@@ -42,7 +42,7 @@ def test_the_contents_of_the_semantics_list_each_clause(index: Index) -> None:
 
 
 def test_both_sources_are_there_whole(index: Index) -> None:
-    """The sources have so many statements; a change of the pages is looked at by hand."""
+    """The number of statements in the sources; check by hand if it changes."""
     assert {source: len(statements) for source, statements in index.statements.items()} == {"Box": 51, "January": 30}
 
 

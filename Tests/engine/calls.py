@@ -26,7 +26,7 @@ def quick(**options: Any) -> RetryStrategy:
 
 
 def once() -> RetryStrategy:
-    """No retries at all."""
+    """No retries."""
     return RetryStrategy(max_attempts=0, max_retries_on_exception=0)
 
 
@@ -56,7 +56,7 @@ def recorded(attempts: Sequence[Attempt]) -> int:
 
 @contextlib.contextmanager
 def takes(at_least: float, at_most: float | None = None) -> Iterator[None]:
-    """What is done here takes so many seconds, and no more than that and some patience."""
+    """The block takes at least this time, and at most the other (by default the same), with some patience."""
     start = time.monotonic()
     yield
     elapsed = time.monotonic() - start
@@ -64,7 +64,7 @@ def takes(at_least: float, at_most: float | None = None) -> Iterator[None]:
 
 
 def eventually(condition: Callable[[], bool]) -> None:
-    """Waits for what another thread does in its own time, and tells nobody of."""
+    """Waits for something that another thread does without reporting it."""
     start = time.monotonic()
     while not condition():
         assert time.monotonic() < start + PATIENCE, "it does not come"

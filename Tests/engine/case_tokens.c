@@ -1,4 +1,4 @@
-/* Cases of access tokens, each a scene that prints what came of it: case_tokens SCENE URL [OTHER] */
+/* Cases of access tokens, each a scene that prints its result: case_tokens SCENE URL [OTHER] */
 #include "cases.h"
 #include <pthread.h>
 #include <semaphore.h>
@@ -37,7 +37,7 @@ static void numbers(void *context, boxretry_token_request *request) {
   sem_post(&asked);
 }
 
-/* Gives one token, and fails from then on: for good, or, if the context says so, retryably. */
+/* Gives one token, and fails from then on: in a way that is not retryable, or that is, if the context says so. */
 static void once_only(void *context, boxretry_token_request *request) {
   if (++calls == 1 && !context)
     succeed(request, 1);
@@ -91,7 +91,7 @@ static void slow_provider(const char *url, const char *other) {
 
 /* F113: given a provider that cancels, and three who wait for it; and one that cancels for a call. */
 static void is_cancelled(void *context, boxretry_error error, boxretry_token *token) {
-  must(error == BOXRETRY_ERROR_CANCELLED && token == NULL, "who waits is told of the cancellation");
+  must(error == BOXRETRY_ERROR_CANCELLED && token == NULL, "the waiter gets CANCELLED");
   sem_post(&asked);
   (void)context;
 }

@@ -17,7 +17,7 @@ REPOSITORY = Path(__file__).parents[2]
 PREFIX = Path(os.environ.get("BOXRETRY_PREFIX", REPOSITORY / "build" / "prefix"))
 
 os.environ.setdefault("BOXRETRY_LIBRARY", str(PREFIX / "lib" / "libboxretry.so.0"))
-# Whoever runs the tests in the background may have told them to ignore it; some tests are about Ctrl-C.
+# A run in the background may ignore it; some tests are about Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 PACKAGES = [
     str(REPOSITORY / "bindings" / "python" / "src"),

@@ -1,7 +1,7 @@
 /* Ends a process in the middle of what the library does: exits KIND URL CA_FILE
  *
- * The URL begins with https. It answers at once, and `stall` in place of `200` never. The exit status is 42, whatever has
- * to be given up; a process that hangs is killed by SIGALRM. */
+ * The URL begins with https. It answers at once, and `stall` in place of `200` never. The exit status is 42,
+ * and unfinished work is given up; a process that hangs is killed by SIGALRM. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <boxretry.h>
 #include <curl/curl.h>
@@ -304,7 +304,7 @@ static void token(void) {
   boxretry_token_source_free(source);
 }
 
-/* The child has nothing of its parent's threads, and may have a client of its own. */
+/* The child has nothing of its parent's threads, and may make its own client. */
 static void forked(void) {
   int status;
   under_way();

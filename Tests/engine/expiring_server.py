@@ -1,4 +1,4 @@
-"""A server whose access token expires after so many answers: then only the next one is right, t1, t2, t3 and so on."""
+"""A server whose access token expires after some answers: then only the next one is right, t1, t2, t3 and so on."""
 
 from __future__ import annotations
 

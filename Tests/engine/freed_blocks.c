@@ -1,6 +1,6 @@
-/* For LD_PRELOAD: looks into each block that libboxretry frees, whether the text $SECRET stands in it.
+/* For LD_PRELOAD: looks into each block that libboxretry frees, whether it contains the text $SECRET.
  *
- * A block that others free is overwritten, so that nothing of theirs stands in a block that the library gets after them. */
+ * A block that others free is overwritten, so that the library gets no block with their data. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <malloc.h>

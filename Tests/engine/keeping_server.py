@@ -1,4 +1,4 @@
-"""HTTP/1.1 servers that keep connections alive, each connection on a thread of its own, and say what the tests want."""
+"""HTTP/1.1 servers that keep connections alive, each connection on a separate thread, and say what the tests want."""
 
 from __future__ import annotations
 

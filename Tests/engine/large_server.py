@@ -76,7 +76,7 @@ def _take(connection: socket.socket, reader: object, headers: dict[str, str], co
 
 
 def _chunks(reader: object, size: int) -> bytes:
-    """So many bytes; the client sends each piece as chunks of its own."""
+    """Reads this number of bytes; the client sends each piece as separate chunks."""
     taken = b""
     while len(taken) < size:
         length = int(reader.readline(), 16)  # type: ignore[attr-defined]

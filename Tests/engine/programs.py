@@ -1,4 +1,4 @@
-"""Python programs that tests run in a process of their own."""
+"""Python programs that tests run in a separate process."""
 
 from __future__ import annotations
 

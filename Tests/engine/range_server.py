@@ -15,7 +15,7 @@ class Answer:
     content: bytes
     status: int = 0  #: 0: 206 if a range is asked for and `If-Range` is the ETag, else 200.
     etag: str | None = '"one"'
-    breaks_at: int | None = None  #: The connection ends after so many bytes of the body.
+    breaks_at: int | None = None  #: The connection ends after this number of bytes of the body.
     headers: dict[str, str] = field(default_factory=dict)
     content_range: str | None = None  #: In place of the right one; "": none.
     most: int | None = None  #: Bytes of a 206, which says so: a part of the rest.

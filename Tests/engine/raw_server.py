@@ -17,7 +17,7 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
 
 
 class Accepting:
-    """Takes connections on a thread of its own, one after the other, from `with` on until its end."""
+    """Takes connections on a separate thread, one after the other, from `with` on until its end."""
 
     def __init__(self, listener: socket.socket) -> None:
         self._listener = listener

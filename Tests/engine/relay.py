@@ -81,7 +81,7 @@ class Relay:
 
 
 class Tunnel(Relay):
-    """A proxy that answers CONNECT as it is told to: `with Tunnel("HTTP/1.1 200 OK\\r\\n\\r\\n") as proxy`, then
+    """A proxy that answers CONNECT with a given text: `with Tunnel("HTTP/1.1 200 OK\\r\\n\\r\\n") as proxy`, then
     `proxy.url`. After a 200 it hands on what comes.
 
     `context`: it speaks TLS. `heads` are the requests that it got.

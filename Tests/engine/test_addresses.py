@@ -33,7 +33,7 @@ def connecting(port: int) -> int:
 
 
 class Listeners:
-    """At one port of 127.0.0.1 and of ::1; nobody can connect to one before its `take`, since others fill its queue."""
+    """At one port of 127.0.0.1 and of ::1; none accepts before its `take`, since others fill its queue."""
 
     def __init__(self) -> None:
         self._sockets = ExitStack()

@@ -1,4 +1,4 @@
-"""Whatever a client's request has come to, its next one is as good as its first."""
+"""However a client's request has ended, its next one is as good as its first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be done inside the callbacks of a client, what they are told, and what becomes of what they raise: F82."""
+"""What a client's callbacks may do, what they get, and what happens to exceptions that they raise: F82."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_f82_what_waits_is_refused_in_a_callback(server: FaultServer, where: str
 
     def inside(*_: object) -> bool:
         if is_first.acquire(blocking=False):
-            other = client.submit("GET", silent)  # Nothing but the cancel can end it.
+            other = client.submit("GET", silent)  # Only the cancel can end it.
             calls.append(other)
             for work in (lambda: client.get(url), other.wait, lambda: other.wait(0), other.response):
                 try:
@@ -177,7 +177,7 @@ def test_f82_what_waits_is_refused_in_a_callback(server: FaultServer, where: str
 @pytest.mark.parametrize("where", ["on_event", "strategy"])
 @pytest.mark.parametrize("way", ["main", "other"])
 def test_f82_a_client_is_closed_in_its_own_callback(server: FaultServer, where: str, way: str) -> None:
-    """K5. Then its calls are cancelled, and nothing hangs."""
+    """K5. Then its calls are canceled, and nothing hangs."""
 
     def inside(*_: object) -> bool:
         client.close()
@@ -211,7 +211,7 @@ def test_b9_a_slow_strategy_delays_only_its_own_call(server: FaultServer) -> Non
 
 
 def test_k1_a_call_is_cancelled_while_its_strategy_thinks(server: FaultServer) -> None:
-    """Then it ends at once; what the strategy says later, or raises, is nobody's."""
+    """Then it ends at once; what the strategy says later, or raises, is ignored."""
     asked, may_answer = threading.Event(), threading.Event()
 
     def answer() -> bool:
@@ -231,7 +231,7 @@ def test_k1_a_call_is_cancelled_while_its_strategy_thinks(server: FaultServer) -
 
 
 def test_k5_a_client_is_closed_while_a_strategy_thinks(server: FaultServer) -> None:
-    """Then nobody waits for the strategy: its call ends at once."""
+    """Then nothing waits for the strategy: its call ends at once."""
     asked, may_answer = threading.Event(), threading.Event()
 
     def answer() -> bool:

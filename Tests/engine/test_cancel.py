@@ -47,7 +47,7 @@ def test_f40_cancel_in_a_wait(server: FaultServer, way: str) -> None:
 
 
 def test_f41_cancel_in_flight(server: FaultServer, client: Client) -> None:
-    """K2. Given a call that the server has seen, then it is cancelled, not retried, and no network exception."""
+    """K2. Given a call that the server has seen, then it is canceled, not retried, and not a network exception."""
     id = server.new_id()
     call = client.submit("GET", server.url("/seq/stall", id=id))
     server.seen(id, requests=1)
@@ -62,7 +62,7 @@ def test_f41_cancel_in_flight(server: FaultServer, client: Client) -> None:
 
 @pytest.mark.parametrize("how", ["cancel", "deadline"])
 def test_b13_the_attempt_that_was_under_way_is_in_the_record(server: FaultServer, client: Client, how: str) -> None:
-    """Given a call that ends during its second attempt, then both are recorded; nobody was asked about the second."""
+    """Given a call that ends in its second attempt, both are recorded; the strategy saw only the first."""
     id = server.new_id()
     call = client.submit("GET", server.url("/seq/503,stall", id=id), deadline=2 if how == "deadline" else float("inf"))
     server.seen(id, requests=2)
@@ -88,7 +88,7 @@ def test_k1_cancel_50_ms_into_a_silent_server(server: FaultServer, client: Clien
 
 @pytest.mark.parametrize("kind", ["backlog", "silent"])
 def test_k1_cancel_while_connecting(server: FaultServer, client: Client, kind: str) -> None:
-    """Given that nobody accepts, or a TLS handshake that nobody answers."""
+    """Given a connection that is not accepted, or a TLS handshake without an answer."""
     scheme = "https" if kind == "silent" else "http"
     call = client.submit("GET", f"{scheme}://127.0.0.1:{server.ports[kind]}/")
     with pytest.raises(TimeoutError):

@@ -1,4 +1,4 @@
-"""F102: a relative path means what it meant when the request or the client was made, whatever chdir() does later."""
+"""F102: a relative path means what it meant when the request or the client was made, in spite of a later chdir()."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_f102_a_download(server: FaultServer, tmp_path: Path, program: Path, whe
 
 @pytest.mark.parametrize("what", ["upload", "form"])
 def test_f102_an_upload(server: FaultServer, tmp_path: Path, program: Path, what: str) -> None:
-    """B15, F102. Its file is opened anew for the second attempt."""
+    """B15, F102. Its file is opened again for the second attempt."""
     mine = server.new_id()
     assert run(program, tmp_path, server, what, "early", server.url("/seq/503,200", id=mine)) == "ok 200\n"
     assert len(server.seen(mine)) == 2

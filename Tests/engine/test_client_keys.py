@@ -1,4 +1,4 @@
-"""F105: an encrypted private key, and nobody to ask for its password."""
+"""F105: an encrypted private key, and no terminal to ask for its password."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_a_deadline_is_none_of_the_wall_clock_s(clock: ManualClock, seconds: flo
 
 @pytest.mark.parametrize(("ahead", "delay"), [(0, 30), (20, 10), (HOUR, 0), (-HOUR, HOUR + 30)])
 def test_a_date_counts_from_the_wall_clock_as_it_is(clock: ManualClock, ahead: float, delay: float) -> None:
-    """B7. Where the response has no Date of its own."""
+    """B7. If the response has no Date."""
     date = "Sun, 09 Sep 2001 01:47:10 GMT"  # 30 seconds from the clock's beginning
     with RetryLoop(RetryStrategy(), clock=clock) as loop:
         clock.set_wall(1_000_000_000 + ahead)

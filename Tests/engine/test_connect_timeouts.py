@@ -61,7 +61,7 @@ url = sys.argv[1]
 def test_f87_the_first_address_swallows_the_connection(scripted_lookups: str, limit: str, dead: int) -> None:
     """W5. Given names of which the first addresses do not answer, the next one is tried within the attempt.
 
-    Also if nothing but the default timeouts is set: then the first address has five seconds.
+    Also with only the default timeouts: then the first address has five seconds.
     """
     if dead == 2 and not limit:
         pytest.skip("the second address has half of the minute that is left")
@@ -122,7 +122,7 @@ def test_f88_after_a_failure_the_name_is_looked_up_anew(scripted_lookups: str, f
 
 
 def test_w5_another_call_does_not_take_a_dead_address_either(scripted_lookups: str) -> None:
-    """Given a call that could not connect and was not retried, then the next call looks the name up anew."""
+    """Given a call that could not connect and was not retried, then the next call looks the name up again."""
     with RawServer() as server:
         output = run(
             f"{GET}\nget(url, strategy=once)\nget(url, strategy=once)",
@@ -146,7 +146,7 @@ def check_timeout(error: ConnectError, seconds: float) -> None:
 
 @pytest.mark.parametrize("kind", ["backlog", "silent"])
 def test_w5_connect_timeout_bounds_tcp_and_tls(server: FaultServer, kind: str) -> None:
-    """Each attempt has it anew."""
+    """It begins again with each attempt."""
     url = f"https://127.0.0.1:{server.ports[kind]}/"
     client = Client(quick(max_retries_on_exception=1), connect_timeout=0.25)
     with client, takes(0.5), pytest.raises(ConnectError) as raised:
@@ -226,7 +226,7 @@ def test_w5_a_request_overrides_its_client(server: FaultServer) -> None:
 
 
 def test_w5_each_redirect_connects_anew(server: FaultServer) -> None:
-    """Given a redirect to where no connection comes about, it has the whole time, whatever came before."""
+    """Given a redirect to where no connection comes about, it has the whole time, even after other connections."""
     slow = f"http://127.0.0.1:{server.ports['backlog']}/"
     url = server.url("/seq/302", {"h": f"Location:{slow}"}, id=server.new_id(), first=400)
     with Client(once(), connect_timeout=0.3) as client, pytest.raises(ConnectError) as raised:

@@ -298,7 +298,7 @@ def test_f55_no_descriptor_is_left_open(server: FaultServer) -> None:
 @pytest.mark.parametrize("method", ["PUT", "POST"])
 @pytest.mark.parametrize("size", [10, 3_000_000])
 def test_f57_nothing_is_lost_on_expect(server: FaultServer, client: Client, method: str, size: int, kind: str) -> None:
-    """Given a server that ignores `Expect: 100-continue`, then nobody waits for it: it is not asked."""
+    """Given a server that ignores `Expect: 100-continue`, then no request waits for it: it is not asked."""
     id = server.new_id()
     response = client.request(method, server.url("/echo", id=id, expect="ignore", kind=kind), data=bytes(size))
     assert response.json()["body_length"] == size

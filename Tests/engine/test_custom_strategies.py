@@ -25,17 +25,17 @@ from raw_server import RawServer
 
 
 class Slow(CustomRetryStrategy):
-    """Does not answer before it is told to go on."""
+    """Does not answer before `resume` is set."""
 
     def __init__(self) -> None:
         self.asked = 0
-        self.go_on = threading.Event()
+        self.resume = threading.Event()
         self._lock = threading.Lock()
 
     def should_retry(self, outcome: Outcome, attempt_number: int) -> bool | Action:
         with self._lock:
             self.asked += 1
-        assert self.go_on.wait(60)
+        assert self.resume.wait(60)
         return False
 
 
@@ -57,20 +57,20 @@ def test_b9_a_fifth_call_waits_while_four_are_being_decided(server: FaultServer)
         cancelled.cancel()
         cancelled.wait(60)
         assert strategy.asked == 4
-        strategy.go_on.set()
+        strategy.resume.set()
         assert [call.response().status for call in [*deciding, fifth]] == [503] * 5
         assert strategy.asked >= 5
 
 
 class Retrying(CustomRetryStrategy):
-    """Retries what is not a 2xx, and lets the server go on when it is asked about a 200."""
+    """Retries what is not a 2xx, and lets the server continue when it is asked about a 200."""
 
-    def __init__(self, go_on: threading.Event) -> None:
-        self._go_on = go_on
+    def __init__(self, resume: threading.Event) -> None:
+        self._resume = resume
 
     def should_retry(self, outcome: Outcome, attempt_number: int) -> bool:
         if outcome.status == 200:
-            self._go_on.set()
+            self._resume.set()
         return outcome.status == 0
 
     def retry_after(self, outcome: Outcome, attempt_number: int) -> float:

@@ -139,7 +139,7 @@ def test_what_is_not_given_is_as_in_the_original(server: FaultServer) -> None:
 
 @pytest.mark.parametrize("closes_first", ["original", "derived"])
 def test_either_can_be_closed_first(server: FaultServer, closes_first: str) -> None:
-    """Closing one ends its own calls only, and refuses further ones of its own."""
+    """Closing one ends its own calls only, and refuses only its own further ones."""
     client = Client(once())
     derived = client.derived(headers={"X-A": "1"})
     first, second = (client, derived) if closes_first == "original" else (derived, client)

@@ -1,4 +1,4 @@
-"""W8, F91: a process ends with the status that it asked for, whatever the library is doing at that moment."""
+"""W8, F91: a process ends with the status that it asked for, in any state of the library."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ PYTHON = {
 def test_f91_python_ends_with_calls_under_way(
     server: FaultServer, request: pytest.FixtureRequest, way: str, item: str
 ) -> None:
-    """W8, F91. Daemon threads, calls that nobody waits for, clients that were collected, asyncio."""
+    """W8, F91. Daemon threads, calls without a waiter, clients that were collected, asyncio."""
     program = f"""
     import random
     ca, url = sys.argv[1:]

@@ -33,7 +33,7 @@ def refuses_first(retry_after: float) -> Callable[[str, float], Answer]:
 
 
 def limits_rate(window: float, count: int = 50) -> Callable[[str, float], Answer]:
-    """So many requests are allowed in each window, as F123 has it; the others are asked to come back after one."""
+    """`count` requests are served in each window, as F123 has it; the others are asked to come back after one."""
     served: Counter[int] = Counter()
 
     def answer(_: str, now: float) -> Answer:
@@ -197,7 +197,7 @@ def test_w9_a_child_does_not_inherit_what_is_held() -> None:
 
 
 def test_c3_derived_clients_share_the_gate() -> None:
-    """C3. The gate is of the connections that they share; a derived client cannot have one of its own."""
+    """C3. The gate is of the connections that they share; a derived client cannot have a separate one."""
     with Gated(0) as gated, gated.client.derived(quick()) as derived:
         with pytest.raises(DeadlineError):
             derived.get(gated.server.url(), deadline=0.05)

@@ -118,7 +118,7 @@ def test_what_a_hook_raises_ends_the_call(server: FaultServer, place: str, at: i
     ],
 )
 def test_a_hook_cannot_smuggle(server: FaultServer, client: Client, name: str, value: str) -> None:
-    """The rules for a request's headers hold; a hook that takes no notice goes on without."""
+    """The rules for a request's headers hold; a hook that ignores an error continues without that header."""
     refused: list[str] = []
 
     def hook(request: AttemptRequest) -> None:

@@ -1,4 +1,4 @@
-"""Texts that would smuggle something in, and servers that say what is no HTTP: SECURITY.md."""
+"""Texts that would smuggle something in, and servers whose answers are not HTTP: SECURITY.md."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_fields_of_a_token_endpoint_are_encoded() -> None:
     """T12. They may be any text: what would end them is percent-encoded."""
     with RawServer() as server:
         source = OAuth2Token(f"http://127.0.0.1:{server.port}/", fields={"a&b": "c=d\r\n\r\nGET /"}, headers=[])
-        with pytest.raises(Exception):  # noqa: B017  # The answer is no token: it is the request that counts.
+        with pytest.raises(Exception):  # noqa: B017  # The answer is not a token: it is the request that counts.
             source.get()
         source.close()
         assert len(server.heads) == 1
@@ -52,14 +52,14 @@ def test_fields_of_a_token_endpoint_are_encoded() -> None:
 
 
 def said(answer: bytes, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """What a call comes to if the server says that."""
+    """How a call ends if the server says that."""
     monkeypatch.setattr("raw_server.ANSWER", answer)
     with RawServer() as server, Client(once()) as client:
         return client.get(f"http://127.0.0.1:{server.port}/")
 
 
 def test_a_header_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """W10. Given a carriage return in the middle of a header, then that is not HTTP, whatever libcurl makes of it."""
+    """W10. Given a carriage return in the middle of a header, then that is not HTTP, even if libcurl accepts it."""
     with pytest.raises(ProtocolError):
         said(ANSWER.replace(b"Connection", b"X-One: a\rX-Two: b\r\nConnection"), monkeypatch)
 

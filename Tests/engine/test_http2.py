@@ -60,7 +60,7 @@ def test_versions_may_be_chosen(server: FaultServer, kind: str, version: HTTPVer
         HTTPVersion.HTTP_DEFAULT: {"h2": 20, "https": 11, "http": 11},
         HTTPVersion.HTTP_1_1: {"h2": 11, "https": 11, "http": 11},
         HTTPVersion.HTTP_2: {"h2": 20, "https": 11, "http": 11},
-        # Over TLS, what is spoken is agreed upon in the handshake all the same.
+        # Over TLS, what is spoken is still agreed upon in the handshake.
         HTTPVersion.HTTP_2_PRIOR_KNOWLEDGE: {"h2": 20, "https": 11, "h2c": 20},
     }[version]
     other = HTTPVersion.HTTP_1_1 if version is HTTPVersion.HTTP_2 else HTTPVersion.HTTP_2
@@ -93,7 +93,7 @@ def test_requests_with_prior_knowledge_are_all_answered(server: FaultServer) -> 
 
 
 def test_many_streams_are_on_one_connection(server: FaultServer, client: Client) -> None:
-    """Given 100 at once, then none of them opens a connection of its own: also if there is none yet."""
+    """Given 100 at once, then they share a connection: also if there is none yet."""
     id = server.new_id()
     url = server.url("/seq/200", {"id": id, "first": 100, "size": 10_000}, kind="h2")
     for call in [client.submit("GET", url) for _ in range(100)]:
@@ -227,7 +227,7 @@ def test_m1_an_upload_that_the_window_holds_is_idle(server: FaultServer, client:
     ],
 )
 def test_k1_the_server_learns_that_a_stream_is_given_up(server: FaultServer, client: Client, how: str) -> None:
-    """Else it works on for nobody, and the stream counts among those that it allows."""
+    """Otherwise it works for a client that has left, and the stream counts among those that it allows."""
     id = server.new_id()
     url = server.url("/seq/stall", id=id, kind="h2")
     call = client.submit("GET", url, timeout=idle(300) if how == "idle" else None, strategy=once())
@@ -244,7 +244,7 @@ def test_k1_the_server_learns_that_a_stream_is_given_up(server: FaultServer, cli
 
 
 def test_k1_a_stream_that_is_cancelled_disturbs_no_other(server: FaultServer, client: Client) -> None:
-    """Given many that are cancelled in the middle of their bodies; the connection stays in use."""
+    """Given many that are canceled in the middle of their bodies; the connection stays in use."""
     id = server.new_id()
     client.get(server.url("/seq/200", id=id, kind="h2"))
     slow = client.submit("GET", server.url("/seq/200", {"id": id, "size": 300, "every": 10}, kind="h2"))
@@ -311,7 +311,7 @@ def test_f54_a_kept_alive_connection_that_ended_meanwhile(
 def test_f56_what_the_server_refuses_each_time_ends_within_the_attempts(
     server: FaultServer, method: str, item: str, unprocessed: dict[str, Any]
 ) -> None:
-    """B5, B13. Given GOAWAY, or REFUSED_STREAM, to each request; libcurl begins such requests anew by itself."""
+    """B5, B13. Given GOAWAY, or REFUSED_STREAM, to each request; libcurl begins such requests again by itself."""
     id = server.new_id()
     with Client(quick(), ca_file=server.ca) as client:
         for number, error in enumerate(
@@ -355,7 +355,7 @@ def test_a_server_that_goes_away_in_good_order(server: FaultServer, client: Clie
     assert len(connections(server, id)) >= 2
 
 
-# --- What is no HTTP/2 ---
+# --- What is not HTTP/2 ---
 
 
 @pytest.mark.parametrize(
@@ -452,7 +452,7 @@ def test_f106_what_is_refused_with_http_1_1_required_goes_over_http_1_1(
     ids=["january", "switched off", "without retries"],
 )
 def test_f106_a_refusal_is_no_reconnect(server: FaultServer, settings: dict[str, Any]) -> None:
-    """F106, B13. Given no reconnects, or no retries, then the refused stream counts as nothing done all the same."""
+    """F106, B13. Given no reconnects, or no retries, then the refused stream still counts as not processed."""
     url = server.url("/seq/stream_reset,200", {"code": "HTTP_1_1_REQUIRED"}, id=server.new_id(), kind="h2")
     with Client(ca_file=server.ca, **settings) as client:
         response = client.post(url, data=b"the body")
@@ -479,7 +479,7 @@ def test_f106_a_body_that_is_gone_is_not_sent_again(server: FaultServer) -> None
 
 @pytest.mark.parametrize("code", ["INTERNAL_ERROR", "NO_ERROR", "ENHANCE_YOUR_CALM"])
 def test_f106_other_codes_say_nothing_of_the_version(server: FaultServer, code: str) -> None:
-    """F106. Given another code, then the origin goes on with HTTP/2."""
+    """F106. Given another code, then the origin continues with HTTP/2."""
     url = server.url("/seq/stream_reset,goaway,200", {"code": code}, id=server.new_id(), kind="h2")
     with Client(quick(), ca_file=server.ca) as client:
         assert client.get(url).attempts[-1].http_version == 20

@@ -37,7 +37,7 @@ def tls(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContext, str]:
 
 class Talkative:
     """Answers requests with their path; the first one in another way. Then, when the client has that answer, it writes
-    something that nobody asked for."""
+    something that was not requested."""
 
     def __init__(self, framing: bytes, unasked: bytes, closes: bool) -> None:
         self._framing = framing
@@ -119,7 +119,7 @@ def test_w3_bytes_right_behind_an_answer_answer_nothing(
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_w3_a_quiet_connection_is_used_again(tls: tuple[ssl.SSLContext, str], scheme: str) -> None:
-    """W3. Given a server that writes nothing but its answers, then all requests share one connection."""
+    """W3. Given a server that writes only its answers, then all requests share one connection."""
     context, ca = tls
     server_says = Talkative(FRAMINGS["length"], b"", False)
     server_says.received.set()

@@ -111,7 +111,7 @@ def test_more_connections_than_there_are_descriptors(server: FaultServer) -> Non
 
 
 def test_running_out_of_threads(server: FaultServer) -> None:
-    """Given that no thread can be had, then submit() says so, and perform(), which needs none, works."""
+    """Given that no thread can be made, then submit() says so, and perform(), which needs none, works."""
     program = """
     import ctypes
     url = sys.argv[1]

@@ -1,4 +1,4 @@
-"""An answer belongs to its request, whatever servers speak or claim: W1, W2.
+"""An answer belongs to its request, no matter what servers speak or claim: W1, W2.
 
 pytest Tests/engine/test_own_answers.py --rounds 5: that many rounds of 16 requests at once, not 100.
 """
@@ -43,7 +43,7 @@ class Sent:
         )
 
     def _data(self, dice: random.Random, folder: Path) -> Any:
-        """The body, as bytes, as a file, or from a callback, of which nobody knows the length."""
+        """The body, as bytes, as a file, or from a callback, of unknown length."""
         how = dice.choice(["bytes", "file", "callback"])
         if how == "bytes":
             return self.body

@@ -52,7 +52,7 @@ def test_what_nobody_waits_for_is_sent_too(server: FaultServer) -> None:
 def test_every_descriptor_is_closed_in_programs_that_are_started(server: FaultServer) -> None:
     """Given calls under way, over TLS too, then all that the library has opened is marked FD_CLOEXEC.
 
-    But for two sockets that are connected to each other: libcurl makes them for itself, and shows them to nobody.
+    But for two sockets that are connected to each other: libcurl makes them for itself, and hides them.
     """
     program = """
     import contextlib, fcntl, socket

@@ -88,7 +88,7 @@ def test_other_international_hosts_are_sent_as_they_are_converted(host: str, sen
 def test_a_proxy_that_was_given_is_used_whatever_the_environment_says(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """F140. Given a proxy for the client, then no_proxy does not count, for calls without one of their own."""
+    """F140. Given a proxy for the client, then no_proxy does not count, for calls without their own proxy."""
     monkeypatch.setenv(name, "*")
     with RawServer() as proxy, Client(once(), proxy=f"http://127.0.0.1:{proxy.port}") as client:
         assert client.get("http://example.test/").content == b"ok"
@@ -133,9 +133,9 @@ REFUSAL = "HTTP/1.1 {} Refused\r\nRetry-After: 60\r\nContent-Length: 4\r\n\r\nbo
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("status", [403, 503, 302, 199, 999])
 def test_f89_a_proxy_that_refuses_connect_is_named(server: FaultServer, method: str, status: int) -> None:
-    """W6, B2, B12. Given any status but 2xx and 407, nothing was sent, and the call is retried, whatever its method.
+    """W6, B2, B12. Given any status but 2xx and 407, nothing was sent, and the call is retried, with any method.
 
-    The proxy's status is that of no response, and its headers are nobody's.
+    The proxy's status is that of no response, and its headers are dropped.
     """
     id = server.new_id()
     with Tunnel(REFUSAL.format(status)) as proxy:
@@ -229,7 +229,7 @@ def test_f89_a_proxy_that_speaks_tls(server: FaultServer, status: int, monkeypat
 
 
 def test_w6_a_tunnel_that_was_built_stands_in_the_record(server: FaultServer) -> None:
-    """And a request on a tunnel that was there has none of its own."""
+    """A request on an existing tunnel has status 0."""
     url = server.url("/seq/200", kind="https", id=server.new_id())
     with Tunnel("HTTP/1.1 200 OK\r\n\r\n") as proxy, Client(once(), proxy=proxy.url, ca_file=server.ca) as client:
         assert [client.get(url).attempts[0].proxy_status for _ in range(2)] == [200, 0]

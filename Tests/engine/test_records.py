@@ -42,7 +42,7 @@ BUSY: dict[str, Any] = {"503.body": "busy", "503.h": "X-Id:7"}
 @pytest.mark.parametrize("how", ["cancel", "deadline"])
 @pytest.mark.parametrize("kind", ["backlog", "silent"])
 def test_f124_a_post_that_a_303_answered(server: FaultServer, client: Client, how: str, kind: str) -> None:
-    """B10. Given that the next host does not accept, or does not answer, then the POST stands in the record."""
+    """B10. Given that the next host does not accept, or does not answer, then the POST is in the record."""
     id = server.new_id()
     port = server.ports[kind]
     url = server.url("/seq/303", id=id, h=f"Location:http://127.0.0.1:{port}/")
@@ -107,7 +107,7 @@ def test_f125_a_hook_fails_in_the_second_attempt(server: FaultServer, client: Cl
 
 @pytest.mark.parametrize("how", ["fails", "cancel"])
 def test_f125_there_is_no_token_for_the_second_attempt(server: FaultServer, how: str) -> None:
-    """B10. Given a provider that fails, or one that does not answer until the call is cancelled."""
+    """B10. Given a provider that fails, or one that does not answer until the call is canceled."""
     id, asked, switch = server.new_id(), [], CancelSwitch()
     blocked: list[Any] = []
 

@@ -94,7 +94,7 @@ def test_the_url_is_the_last_one(server: FaultServer, client: Client) -> None:
     ],
 )
 def test_locations_that_are_relative(server: FaultServer, client: Client, location: str, target: str) -> None:
-    """RFC 3986, 5.2; and what libcurl makes of what is no URL in the strict sense. (Or %C3, by version.)"""
+    """RFC 3986, 5.2; and how libcurl reads what is not strictly a URL. (Or %C3, by version.)"""
     line = "Location:" + location.format(port=server.ports["http"])
     url = server.url("/seq/302", {"h": line.encode().decode("latin-1")}, id=server.new_id())
     response = client.get(url)
@@ -139,7 +139,7 @@ def test_without_a_location_it_is_the_response(server: FaultServer, client: Clie
 
 
 def test_f12_the_headers_of_a_redirect_are_not_the_answer_s(server: FaultServer, client: Client) -> None:
-    """B7. Given 302 with Retry-After to 503 without, then it is the backoff, and the next attempt begins anew."""
+    """B7. Given 302 with Retry-After to 503 without, then it is the backoff, and the next attempt starts afresh."""
     id = server.new_id()
     url = server.url("/seq/302,503,302,200", {"302.h": ["Retry-After:9", "X-Of:redirect"]}, id=id)
     response = client.get(url)
@@ -286,14 +286,14 @@ def test_redirects_may_be_off(server: FaultServer, status: int) -> None:
 
 
 def test_a_redirect_without_end_in_its_body(server: FaultServer, client: Client) -> None:
-    """What it has besides its head is nobody's: it does not hold the call."""
+    """Its body is dropped: it does not hold the call."""
     url = server.url("/seq/302,200", {"302.size": "endless"}, id=server.new_id())
     with takes(0):
         assert client.get(url).status == 200
 
 
 def test_a_redirect_whose_body_breaks_off_is_an_exception(server: FaultServer) -> None:
-    """B2, whatever its status was."""
+    """B2, with any status."""
     with Client(once()) as client, pytest.raises(ReceiveError):
         client.get(server.url("/seq/302,200", {"302.close": "body"}, id=server.new_id()))
 

@@ -59,7 +59,7 @@ def test_b12_an_attempt_that_the_end_of_its_call_broke_off(server: FaultServer) 
 
 @pytest.mark.parametrize("status", [303, 307])
 def test_b12_what_was_sent_before_a_redirect_counts(server: FaultServer, status: int) -> None:
-    """Given a POST that the server has seen, and may have acted on, and a redirect to where nobody listens."""
+    """Given a POST that the server has seen, and may have acted on, and a redirect to a port without a listener."""
     id = server.new_id()
     url = server.url(f"/seq/{status}", id=id, to=f"http://127.0.0.1:{server.ports['refused']}")
     with Client(quick(retry_unsafe_methods=False)) as client, pytest.raises(ConnectError) as raised:

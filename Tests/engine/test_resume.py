@@ -1,4 +1,4 @@
-"""Downloads to a file that go on where they broke off (beyond the sources, off by default)."""
+"""Downloads to a file that continue where they broke off (beyond the sources, off by default)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_download_goes_on_where_it_broke_off(tmp_path: Path) -> None:
 
 
 def test_a_rest_that_is_said_to_be_as_long_as_a_number_can_be(tmp_path: Path) -> None:
-    """Given a server that says so, then the progress that is told ends there, and the host goes on."""
+    """Given a server that says so, then the reported progress ends there, and the host continues."""
     endless = Answer(FILE, breaks_at=50_000, headers={"Content-Length": str(2**63 - 1)})
     told: list[Progress] = []
     with RangeServer([BROKEN, endless, Answer(FILE)]) as server:
@@ -75,7 +75,7 @@ def test_a_file_that_has_changed_starts_again(tmp_path: Path, status: int) -> No
 
 
 def test_a_file_that_has_changed_may_break_off_too(tmp_path: Path) -> None:
-    """Then it is the new one that is gone on with."""
+    """Then the download continues with the new one."""
     answers = [BROKEN, Answer(OTHER, etag='"two"', breaks_at=70_000), Answer(OTHER, etag='"two"')]
     with RangeServer(answers) as server:
         download(server, tmp_path)
@@ -164,7 +164,7 @@ def test_416_starts_again(tmp_path: Path) -> None:
 
 
 def test_other_answers_in_between(tmp_path: Path) -> None:
-    """Given 503 and a connection that is reset, then what was there before is gone on with."""
+    """Given 503 and a connection that is reset, then the download continues with what was there before."""
     answers = [BROKEN, Answer(b"later", status=503), Answer(FILE, breaks_at=0), Answer(FILE)]
     with RangeServer(answers) as server:
         response = download(server, tmp_path)
@@ -192,7 +192,7 @@ BROKEN_EARLY = Answer(FILE[:100_000], breaks_at=40_000)
 
 def test_f90_a_server_that_sends_the_rest_in_parts_is_asked_for_each(tmp_path: Path) -> None:
     """F90, W7. Given the default options and 206 answers of 20,000 bytes: whole after three more requests, nothing is
-    fetched twice, and each request stands in the record."""
+    fetched twice, and each request is recorded."""
     with RangeServer(parts(20_000, 3)) as server:
         response = download(server, tmp_path)
     assert content(tmp_path) == FILE[:100_000]
@@ -233,7 +233,7 @@ def test_f90_a_part_may_break_off(tmp_path: Path) -> None:
 
 
 def test_f90_a_part_with_more_bytes_than_it_says_is_not_kept(tmp_path: Path) -> None:
-    """F90, W7. Given a part whose Content-Range ends before its body does: the download begins anew."""
+    """F90, W7. Given a part whose Content-Range ends before its body does: the download starts over."""
     longer = Answer(FILE[:100_000], content_range="bytes 40000-59999/100000")
     with RangeServer([BROKEN_EARLY, longer, Answer(FILE[:100_000])]) as server:
         download(server, tmp_path)
@@ -242,7 +242,7 @@ def test_f90_a_part_with_more_bytes_than_it_says_is_not_kept(tmp_path: Path) -> 
 
 
 def test_w7_a_part_of_a_file_whose_length_nobody_knows_is_not_its_end(tmp_path: Path) -> None:
-    """W7. Given no length at all, then nothing says that the rest is whole: the download begins anew."""
+    """W7. Given no length, then the end of the rest is unknown: the download starts over."""
     head = 'HTTP/1.1 {}\r\nConnection: close\r\nETag: "one"\r\n{}\r\n\r\n'
     answers = (
         head.format("200 OK", "Transfer-Encoding: chunked").encode() + b"5\r\nfirst\r\n",

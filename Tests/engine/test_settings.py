@@ -95,7 +95,7 @@ def test_error_body_limit(server: FaultServer, framing: dict[str, str]) -> None:
 
 
 def test_error_bodies_that_never_end(server: FaultServer) -> None:
-    """B15. Given one, then the call does not take for ever, whether it is retried or not."""
+    """B15. Given one, then the call does not last forever, whether it is retried or not."""
     with Client(quick(), error_body_limit=100_000) as client:
         for item in ("404", "503,200"):
             url = server.url(f"/seq/{item}", {"1.size": "endless", "1.chunked": ""}, id=server.new_id())
@@ -235,7 +235,7 @@ def test_bodies_go_as_they_are(server: FaultServer, client: Client, method: str,
 
 
 def test_a_client_used_from_both_ways_at_once(server: FaultServer, client: Client) -> None:
-    """Given a thread that drives the loop for its own call, then the calls of others go on under way and after it."""
+    """Given a thread that drives the loop for its own call, then the calls of others continue during and after it."""
     slow = Background(lambda: client.get(server.url("/seq/200", id=server.new_id(), first=100)))
     slower = client.submit("GET", server.url("/seq/200", id=server.new_id(), first=200))
     slowest = Background(lambda: client.get(server.url("/seq/200", id=server.new_id(), first=300)))

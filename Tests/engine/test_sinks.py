@@ -85,7 +85,7 @@ def test_f108_a_function_has_no_404_after_a_delivery_that_broke_off(
 
 
 class Always(CustomRetryStrategy):
-    """Retries whatever is not a 2xx."""
+    """Retries everything that is not a 2xx."""
 
     def should_retry(self, outcome: Outcome, attempt_number: int) -> bool:
         return not 200 <= outcome.status < 300
@@ -267,11 +267,11 @@ def test_a_part_that_nobody_asked_for_is_no_whole_file(server: FaultServer, clie
     assert not (tmp_path / "out").exists()
 
 
-# --- What a sink is told before ---
+# --- What a sink gets first ---
 
 
 class Told(Collects):
-    """A sink that is told of the responses whose bodies it gets."""
+    """A sink that gets the heads of the responses whose bodies it gets."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -494,7 +494,7 @@ def test_b2_a_file_that_cannot_be_written(server: FaultServer, client: Client, t
 def test_b2_a_folder_that_goes_while_the_request_is_under_way(
     server: FaultServer, client: Client, tmp_path: Path
 ) -> None:
-    """A local failure: it ends the call, is not retried, and it is told which file and why."""
+    """A local failure: it ends the call, is not retried, and the error says which file and why."""
     folder = tmp_path / "folder"
 
     def remove(request: object) -> None:
@@ -616,7 +616,7 @@ def test_who_resumes_all_the_time_does_not_hold_the_call(server: FaultServer, cl
 
 
 def test_other_calls_go_on_while_one_pauses_on_the_same_connection(server: FaultServer, client: Client) -> None:
-    """HTTP/2. The one that pauses has a stream of its own, and its window."""
+    """HTTP/2. The one that pauses has a separate stream and window."""
     paused = threading.Event()
     held = {"is": True}
     taken = bytearray()
@@ -706,7 +706,7 @@ def test_the_body_limit_holds_for_sinks_if_it_is_asked_for(server: FaultServer, 
     ],
 )
 def test_progress_of_a_download(server: FaultServer, client: Client, kind: str, framing: dict[str, Any]) -> None:
-    """It begins anew with each attempt, and ends with the whole."""
+    """It begins again with each attempt, and ends with the whole."""
     told: list[Progress] = []
     parameters = {"id": server.new_id(), "size": SIZE, "every": 20, "drip": 50_000, **framing}
     url = server.url("/seq/reset:100000,200", parameters, kind=kind)

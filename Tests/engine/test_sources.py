@@ -1,4 +1,4 @@
-"""Bodies of requests that do not lie in memory: the same bytes each time, or not at all: F50 to F52, R3, R5."""
+"""Bodies of requests that are not in memory: the same bytes each time, or none: F50 to F52, R3, R5."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ class PathBody(SourceBody):
 
 
 class Wrapper(io.RawIOBase):
-    """A file of the caller's own kind: the library has nothing but its methods."""
+    """A file class of the caller: the library has only its methods."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")
@@ -459,7 +459,7 @@ def test_a_source_that_has_more_than_it_says(server: FaultServer, client: Client
 
 
 class Held:
-    """A source that pauses after so many bytes until it is told to go on. It reports the pause."""
+    """A source that pauses after `after` bytes until the test resumes it. It reports the pause."""
 
     def __init__(self, after: int = 100_000) -> None:
         self.after, self.paused, self.goes_on = after, threading.Event(), threading.Event()
@@ -519,7 +519,7 @@ def test_a_call_is_resumed_again_and_again(server: FaultServer, client: Client, 
 def test_a_source_that_pauses_is_resumed_although_a_sink_has_the_response(
     server: FaultServer, client: Client, kind: str
 ) -> None:
-    """Given 2xx on seeing the head, after the source has paused; the sink has its body before the source goes on."""
+    """Given 2xx on seeing the head, after the source has paused; the sink has its body before the source continues."""
     source, id, taken, has_all = Held(after=0), server.new_id(), bytearray(), threading.Event()
 
     def sink(data: bytes) -> None:
@@ -547,7 +547,7 @@ def test_a_source_that_pauses_is_resumed_although_a_sink_has_the_response(
     ],
 )
 def test_an_answer_ends_a_call_whose_source_pauses(server: FaultServer, client: Client, kind: str) -> None:
-    """Given 413 on seeing the head, and a source that has nothing more for ever."""
+    """Given 413 on seeing the head, and a source that never has more."""
     url = server.url(
         "/seq/413", {"early": "", "first": 300, "body": "why", "close": "end"}, id=server.new_id(), kind=kind
     )
@@ -625,7 +625,7 @@ def test_progress_without_a_length(server: FaultServer, client: Client) -> None:
 
 
 def test_a_body_that_is_lent_is_kept_until_the_call_has_ended(server: FaultServer, client: Client) -> None:
-    """Given calls that nobody has any more, in the middle of their bodies; a buffer cannot shrink meanwhile."""
+    """Given calls without a handle, in the middle of their bodies; a buffer cannot shrink meanwhile."""
     for _ in range(20):
         id = server.new_id()
         url = server.url("/seq/200", {"id": id, "read": 65_536, "read_every": 10})

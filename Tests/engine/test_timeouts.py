@@ -135,7 +135,7 @@ def test_m1_the_client_s_timeout_holds_where_the_request_has_none(server: FaultS
 
 
 def test_b11_the_deadline_ends_an_attempt(server: FaultServer, client: Client) -> None:
-    """Its error is no network exception, and nothing is retried."""
+    """Its error is not a network exception, and nothing is retried."""
     id = server.new_id()
     for error in in_both_ways(client, "GET", server.url("/seq/stall", id=id), deadline=0.3):
         assert type(error) is DeadlineError
@@ -177,7 +177,7 @@ def test_f35_a_wait_that_would_cross_the_deadline_is_not_begun(server: FaultServ
 
 
 def test_f36_a_late_answer_is_never_given_to_the_next_attempt(server: FaultServer, client: Client) -> None:
-    """B13. Given that it arrives while the next attempt reads its own: that has a connection of its own."""
+    """B13. Given that it arrives while the next attempt reads its own: that has a separate connection."""
     id = server.new_id()
     pace: dict[str, Any] = {"1.first": 1_200, "1.body": "late", "2.every": 150, "2.body": "minemine"}
     url = server.url("/seq/200,200", pace, id=id)

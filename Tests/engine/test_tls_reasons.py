@@ -191,5 +191,5 @@ def test_f141_in_c_an_authority_that_is_not_known(server: FaultServer, get: Get)
 @pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize("kind", REASONS)
 def test_f141_in_c_a_proxy_over_tls(server: FaultServer, get: Get, kind: str, scheme: str) -> None:
-    """The reason is said to be the proxy's."""
+    """The error says that the reason is the proxy's."""
     assert get(server.ca, f"{scheme}://example.test/", server.url("", kind=kind)) == ["tls", f"proxy: {REASONS[kind]}"]

@@ -34,7 +34,7 @@ def freed_blocks(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def blocks_with_secret(program: str, freed_blocks: str, secret: str, *arguments: object) -> int:
-    """Runs a program that reports, and in which something happens at all."""
+    """Runs a program that reports, and that does something."""
     output = run(REPORT + textwrap.dedent(program), *arguments, LD_PRELOAD=freed_blocks, SECRET=secret)
     happens, count = output.split()
     assert happens == "True"

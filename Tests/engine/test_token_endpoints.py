@@ -17,7 +17,7 @@ from boxretry import (
 from calls import Background, eventually
 from fault_server import FaultServer
 
-#: KiB by which the memory may grow, whatever an endpoint answers.
+#: KiB by which the memory may grow, for any answer of an endpoint.
 MOST_KIB = 24_000
 #: Seconds: more than anything here takes, and less than the times that stand where a setting has been forgotten.
 PATIENCE = 40
@@ -58,7 +58,7 @@ def test_t4_fetch_timeout_is_of_all_requests_for_one_token(server: FaultServer) 
 
 
 def test_m1_timeouts_are_of_each_request(server: FaultServer) -> None:
-    """Given none but the idle time, an endpoint that does not answer is asked again."""
+    """Given only the idle time, an endpoint that does not answer is asked again."""
     id = server.new_id()
     options: dict[str, Any] = {"provider_timeout": None, "timeout": Timeout(timeout_interval_for_request_ms=300)}
     with endpoint(server.url("/seq/stall,token", id=id), **options) as source:

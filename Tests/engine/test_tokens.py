@@ -156,7 +156,7 @@ def test_a_request_s_token_source_wins(server: FaultServer) -> None:
 
 @pytest.mark.parametrize("authorization", [True, False])
 def test_authorization_on_and_off(server: FaultServer, authorization: bool) -> None:
-    """OFF: no token is got or sent, and a 401 says nothing of it."""
+    """OFF: no token is fetched or sent, and a 401 does not reject one."""
     provider, id = Provider(), server.new_id()
     with TokenSource(provider) as source, Client(quick(), token_source=source) as client:
         response = client.get(server.url("/auth", accept="t2", id=id), authorization=authorization)
@@ -165,7 +165,7 @@ def test_authorization_on_and_off(server: FaultServer, authorization: bool) -> N
 
 
 class Once(Provider):
-    """Gives one token, and fails for good after that."""
+    """Gives one token, and fails without retries after that."""
 
     def __call__(self) -> tuple[str, float]:
         if self.calls == 1:
@@ -246,7 +246,7 @@ def test_f113_a_provider_that_cancels_cancels_the_call(server: FaultServer, way:
 def test_f68_what_a_provider_raised_is_the_cause_of_what_the_call_raises(
     server: FaultServer, raised: BaseException
 ) -> None:
-    """T4. In the client's own call, in one that is submitted, and in one of a source of its own."""
+    """T4. In the client's own call, in one that is submitted, and in one with its own source."""
 
     def provider() -> tuple[str, float]:
         raise raised
@@ -294,7 +294,7 @@ def test_t13_a_header_of_the_caller_wins(server: FaultServer) -> None:
 
 
 def test_t13_a_hook_may_take_the_token_away(server: FaultServer) -> None:
-    """For that one sending; a 401 to it says nothing of the token."""
+    """For that one sending; a 401 to it does not reject the token."""
 
     def hook(request: AttemptRequest) -> None:
         if request.attempt_number == 2:

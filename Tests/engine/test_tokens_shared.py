@@ -38,25 +38,25 @@ class Numbered:
 
 
 class Gate:
-    """A provider that waits until it is told to go on, and that then gives, or raises, what it was made with."""
+    """A provider that waits until the test resumes it, and that then gives, or raises, what it was made with."""
 
     def __init__(self, result: tuple[str, float] | Exception) -> None:
         self.calls = 0
         self.is_asked = threading.Event()
-        self.go_on = threading.Event()
+        self.resume = threading.Event()
         self._result = result
 
     def __call__(self) -> tuple[str, float]:
         self.calls += 1
         self.is_asked.set()
-        assert self.go_on.wait(60)
+        assert self.resume.wait(60)
         if isinstance(self._result, Exception):
             raise self._result
         return self._result
 
 
 class Waiting:
-    """For a client's `on_event`: waits until so many of its calls wait for a token."""
+    """For a client's `on_event`: waits until `count` of its calls wait for a token."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -77,7 +77,7 @@ def gate() -> Iterator[Gate]:
     """However a test ends, the provider does not wait for it."""
     gate = Gate(("t1", 3600))
     yield gate
-    gate.go_on.set()
+    gate.resume.set()
 
 
 def end_of(call: Call) -> int | BoxRetryError | CancelledError:
@@ -140,7 +140,7 @@ def test_t3_two_clients_that_start_cold_get_one_token(server: FaultServer, gate:
         calls = [client.submit("GET", url) for _ in range(100) for client in (one, other)]
         for each in waiting:
             each.wait()
-        gate.go_on.set()
+        gate.resume.set()
         assert [call.response(60).status for call in calls] == [200] * 200
     assert gate.calls == 1
 
@@ -154,7 +154,7 @@ def test_a_client_that_is_closed_takes_the_token_from_no_other(server: FaultServ
             calls = [client.submit("GET", url) for _ in range(20) for client in (stays, goes)]
             for each in waiting:
                 each.wait()
-        gate.go_on.set()
+        gate.resume.set()
         ends = [end_of(call) for call in calls]
     assert ends[::2] == [200] * 20
     assert all(isinstance(end, CancelledError) for end in ends[1::2]), ends[1::2]
@@ -170,7 +170,7 @@ def test_t3_t7_a_thousand_waiting_calls_share_a_failure_and_the_next_call_starts
     with TokenSource(gate) as source, Client(quick(), token_source=source, on_event=waiting) as client:
         calls = [client.submit("GET", server.url("/seq/200", id=id)) for _ in range(1000)]
         waiting.wait()
-        gate.go_on.set()
+        gate.resume.set()
         ends = [end_of(call) for call in calls]
         assert {type(end) for end in ends} == {ClientTokenProviderFailedError}
         assert gate.calls == 1
@@ -190,7 +190,7 @@ def test_f61_a_thousand_waiting_calls_share_a_series_of_attempts_and_its_error(s
     ):
         calls = [client.submit("GET", server.url("/seq/200", id=id)) for _ in range(1000)]
         waiting.wait()
-        gate.go_on.set()
+        gate.resume.set()
         ends = [end_of(call) for call in calls]
     assert {(type(end), str(end)) for end in ends} == {(ClientTokenProviderFailedError, str(ends[0]))}
     assert "(calls: 3)" in str(ends[0])
@@ -214,7 +214,7 @@ def test_t10_a_source_that_is_closed_ends_each_call_that_waits_for_it(
         assert {type(end) for end in ends} == {ClosedError}, set(map(repr, ends))
         assert all("closed" in str(end) or "freed" in str(end) for end in ends), str(ends[0])
         assert isinstance(end_of(client.submit("GET", url)), ClosedError)
-        assert server.seen(id) == [] and not gate.go_on.is_set()
+        assert server.seen(id) == [] and not gate.resume.is_set()
         assert client.get(url, authorization=False).status == 200, "the client goes on"
     assert gate.calls == 1
 
@@ -238,4 +238,4 @@ def test_t10_a_source_that_is_closed_while_calls_wait_for_another_token(server: 
         refused = [response.status for response in responses if response is not None]
         assert refused and set(refused) == {401}
         assert len(refused) == len(server.seen(id)) == 200 - responses.count(None)
-        gate.go_on.set()
+        gate.resume.set()

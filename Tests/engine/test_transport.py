@@ -53,7 +53,7 @@ def test_without_the_right_certificate_nothing_is_answered(server: FaultServer, 
 
 @pytest.mark.parametrize("wrong", ["no file", "no certificate", "no key", "other key", "password"])
 def test_a_certificate_that_cannot_be_used(server: FaultServer, tmp_path: Path, wrong: str) -> None:
-    """B2. A local failure: not retried; and what does not need it goes on."""
+    """B2. A local failure: not retried; and what does not need it continues."""
     certificate, key = server.files["client_certificate"], server.files["client_key"]
     (tmp_path / "text").write_text("nothing")
     encrypted = tmp_path / "key.pem"
@@ -113,7 +113,7 @@ class Forwards(Accepting):
 
 
 def test_all_connections_are_made_to_a_unix_socket(server: FaultServer, tmp_path: Path) -> None:
-    """Whatever the URL says: no name is looked up. And retries make new ones."""
+    """With any host in the URL, no name is looked up. And retries make new ones."""
     id = server.new_id()
     with Forwards(tmp_path / "socket", server.ports["http"]) as way, Client(quick(), unix_socket=way.path) as client:
         response = client.put(f"http://nobody.invalid{server.target('/seq/reset,200', id=id)}", data="x")

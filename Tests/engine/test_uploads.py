@@ -75,7 +75,7 @@ def test_b12_much_that_was_sent_is_sent_again(server: FaultServer, client: Clien
 
 
 def parts_of(request: dict[str, Any]) -> list[tuple[dict[str, Any], str, Any]]:
-    """What a reader that nobody here wrote makes of the body: the disposition's parameters, the type, the content."""
+    """The body as an independent parser reads it: the disposition's parameters, the type, the content."""
     head = f"Content-Type: {sent_header(request, 'Content-Type')[0]}\r\n\r\n".encode()
     message = email.message_from_bytes(head + request["body_start"].encode("latin-1"), policy=email.policy.HTTP)
     told = []
@@ -129,7 +129,7 @@ def test_a_form_with_fields_and_files(server: FaultServer, client: Client, tmp_p
 def test_a_second_response_that_begins_with_a_folded_line(
     server: FaultServer, client: Client, hint: str, files: dict[str, bytes] | None
 ) -> None:
-    """R5. It is an answer or none, as libcurl takes it, but does not go on with a header of the answer before it. What
+    """R5. It is an answer or none, as libcurl takes it, but does not continue a header of the answer before it. What
     memory is read for that, Tests/valgrind sees."""
     id = server.new_id()
     folded = hint + "HTTP/1.1 200 OK\r\n folded: x\r\nContent-Length: 6\r\n\r\nfolded"

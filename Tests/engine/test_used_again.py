@@ -1,4 +1,4 @@
-"""A request on a client that has been used is like the same one on a new client, whatever came before."""
+"""A request on a client that has been used is like the same one on a new client, after any earlier request."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def seen(request: dict[str, Any]) -> object:
 
 
 def exchange(server: FaultServer, client: Client, kind: Kind) -> object:
-    """Sends such a request: what came of it, and what the server saw."""
+    """Sends such a request: its result, and what the server saw."""
     port, items, parameters, method, more = kind
     id = server.new_id()
     taken = bytearray()

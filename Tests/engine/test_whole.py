@@ -41,7 +41,7 @@ def get(server: RawServer, strategy: Any = None, **arguments: Any) -> Response:
 
 
 class Sink:
-    """A callback that can begin anew."""
+    """A callback that can start over."""
 
     def __init__(self) -> None:
         self.pieces: list[bytes] = []
@@ -152,7 +152,7 @@ def test_w4_what_stands_behind_a_stream_is_not_ignored(coding: str, framing: str
 
 @pytest.mark.parametrize("coding", CODINGS)
 def test_w4_a_stream_with_a_wrong_byte_is_not_handed_on(coding: str) -> None:
-    """W4. Given a byte that was changed on the way, where the coding has a checksum, or cannot be read at all."""
+    """W4. Given a byte that was changed on the way, where the coding has a checksum, or that makes it unreadable."""
     header, body = packed(coding)
     spoilt = b"\xff" * 8 + body[8:]
     with RawServer(framed(spoilt, "length", header)) as server, pytest.raises(NetworkError):
@@ -201,7 +201,7 @@ def test_w4_two_codings_one_after_the_other() -> None:
     ids=["length 0", "204", "identity", "no name"],
 )
 def test_w4_what_has_no_coding_needs_no_end(answer: bytes) -> None:
-    """W4. Given no body at all, as the head says, or one that comes as it is."""
+    """W4. Given no body, as the head says, or one that comes as it is."""
     with RawServer(answer) as server:
         assert get(server, once()).content in (b"", PLAIN)
 
@@ -320,7 +320,7 @@ def test_f86_lengths_that_agree_and_chunks_that_override_them(headers: list[str]
 
 
 def test_f86_framing_does_not_matter_where_there_is_no_body() -> None:
-    """F86, W4. Given HEAD or 304, which end with their head whatever it says (RFC 9112, 6.3)."""
+    """F86, W4. Given HEAD or 304, which end with their head, even if it announces a body (RFC 9112, 6.3)."""
     with RawServer(message("Content-Length: 4", "Content-Length: 5", body=b"")) as server, Client(once()) as client:
         assert client.head(server.url).status == 200
     answer = message("Content-Length: 4", "Content-Length: 5", body=b"").replace(b"200 OK", b"304 Not Modified")

@@ -1,6 +1,6 @@
 /* Linked to a program with -Wl,--wrap=main, it lets main() return only when all threads have ended that came after its start.
  *
- * boxretry_client_free() waits for nobody, so a client's threads may still be ending when main() returns, and what they are
+ * boxretry_client_free() does not wait, so a client's threads may be ending when main() returns, and what they are
  * about to free would look like a leak. A thread that stays would be one: then the program fails. A destructor would be too
  * late: when a process exits, the library's threads stop where they are. */
 #define _GNU_SOURCE /* usleep */

@@ -1,4 +1,4 @@
-/* Scenarios of races.c: calls that are cancelled, freed, waited for, performed. */
+/* Scenarios of races.c: calls that are canceled, freed, waited for, performed. */
 #include <stdlib.h>
 
 #include "crew.h"
@@ -15,7 +15,7 @@ static void cancel_or_wait(int number) {
   }
 }
 
-/* K3: given a call that is about to end, when it is cancelled, then it has one ending, and its callback runs once. */
+/* K3: given a call that is about to end, when it is canceled, then it has one ending, and its callback runs once. */
 void cancel_against_end(void) {
   boxretry_request request = request_to(hello);
   request.on_complete = count_ending;
@@ -27,7 +27,7 @@ void cancel_against_end(void) {
   REQUIRE(atomic_load(&endings) == 1);
 }
 
-/* K5: given a call that is about to end, when it is freed, then its callback runs once all the same. */
+/* K5: given a call that is about to end, when it is freed, then its callback still runs once. */
 void free_against_end(void) {
   boxretry_request request = request_to(rand() % 2 ? hello : silent);
   request.on_complete = count_ending;
@@ -204,7 +204,7 @@ static void perform_with_switch(int number) {
   check_response(response);
 }
 
-/* Given a switch that nobody turns, when its calls have ended, then it keeps nothing of them. */
+/* Given a switch that is never triggered, when its calls have ended, then it keeps nothing of them. */
 void cancel_switch_unused(void) {
   client = new_client(stop);
   ok(boxretry_cancel_new(&cancel));
@@ -225,12 +225,12 @@ static void submit_and_perform(int number) {
   if (number % 2) end_call(calls[number]);
 }
 
-/* Given eight threads that block for calls of their own while others submit, then all calls end. */
+/* Given eight threads that block for their own calls while others submit, then all calls end. */
 void perform_on_threads(void) {
   at_once(8, submit_and_perform);
 }
 
-/* Given a client that nobody uses, when several threads wake it, then it wakes for each of them. */
+/* Given a client that is not in use, when several threads wake it, then it wakes for each of them. */
 void perform_on_an_idle_client(void) {
   client = new_client(stop);
   at_once(8, submit_and_perform);

@@ -27,7 +27,7 @@ void free_client_under_calls(void) {
   wait_for(&clients_gone, atomic_load(&clients_made));
 }
 
-/* Given a queue with calls in it and calls on the way to it, when it is freed, then so are those that nobody else has. */
+/* Given a queue with calls in it and on the way to it, when it is freed, then so are those without another owner. */
 void free_queue_under_calls(void) {
   boxretry_queue *queue;
   client = new_client(stop);
@@ -96,7 +96,7 @@ void close_after_callbacks(void) {
   free_client();
 }
 
-/* K1: given a call that has ended, when it is cancelled, then nothing of it stays behind. */
+/* K1: given a call that has ended, when it is canceled, then nothing of it stays behind. */
 void cancel_after_end(void) {
   client = new_client(stop);
   calls[0] = submit_to(hello);
@@ -113,7 +113,7 @@ static atomic_long deciding, may_decide;
 static void decide_when_told(void *context, const boxretry_outcome *outcome, int32_t attempt_number, int32_t *action) {
   atomic_fetch_add(&deciding, 1);
   wait_for(&may_decide, 1);
-  /* Its call may have been cancelled and freed meanwhile. */
+  /* Its call may have been canceled and freed meanwhile. */
   REQUIRE(strcmp(outcome->request->url, busy) == 0 && outcome->request->user_pointer == NULL);
   REQUIRE(outcome->header_count > 0 && strlen(outcome->headers[0].name) > 0);
   *action = outcome->status == 503 && attempt_number < 3 ? BOXRETRY_ACTION_RETRY : BOXRETRY_ACTION_STOP;
@@ -133,7 +133,7 @@ static void cancel_or_decide(int number) {
   }
 }
 
-/* B9, K1: given strategies that decide, when their calls are cancelled and freed, and the client too, then all is freed. */
+/* B9, K1: given strategies that decide, when their calls are canceled and freed, and the client too, all is freed. */
 void cancel_while_deciding(void) {
   atomic_store(&deciding, 0);
   atomic_store(&may_decide, 0);
@@ -147,7 +147,7 @@ void cancel_while_deciding(void) {
   wait_for(&clients_gone, atomic_load(&clients_made));
 }
 
-/* K1: given a strategy that decides, when its call is cancelled, then the call ends while it still does. */
+/* K1: given a strategy that decides, when its call is canceled, then the call ends while it still does. */
 void cancel_before_decision(void) {
   atomic_store(&deciding, 0);
   atomic_store(&may_decide, 0);

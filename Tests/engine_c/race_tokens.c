@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* gettid() */
-/* Scenarios of races.c: token sources. Their providers run on threads of the library, and so does who is told. */
+/* Scenarios of races.c: token sources. Their providers run on threads of the library, and so do the waiters' callbacks. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,7 +153,7 @@ static void get_or_invalidate(int number) {
   }
 }
 
-/* T8: given callers who drop tokens while others come, nobody ever gets one again that he has dropped. */
+/* T8: given callers who drop tokens while others come, no caller ever gets one again that it has dropped. */
 void invalidate_against_answer(void) {
   make_source(answer_at_once);
   at_once(8, get_or_invalidate);
@@ -220,7 +220,7 @@ void free_against_get(void) {
   boxretry_token_request *request = wait_for_request(0);
   dawdle();
   boxretry_token_source_free(source);
-  boxretry_token_request_release(request); /* without an answer: nobody is left to be told */
+  boxretry_token_request_release(request); /* without an answer: no waiter is left */
   for (int i = 0; i < GETTERS; i++)
     pthread_join(threads[i], NULL);
   wait_for(&freed, 1);
@@ -305,7 +305,7 @@ static void perform_with_token(int number) {
   boxretry_response_free(response);
 }
 
-/* T3, R1: given two clients that want the token of one source, while both are told that it has expired and drop it, then
+/* T3, R1: given two clients that want the token of one source, while both get a 401 and drop it, then
  * each request has its answer. */
 void two_clients_one_source(void) {
   make_source(answer_at_once);

@@ -89,7 +89,7 @@ static bool answer(int descriptor, const connection *peer) {
   const char *response = "HTTP/1.1 200 OK\r\n" HELLO;
   if (asks_for(peer, "/silent")) return true;
   if (asks_for(peer, "/broken")) return false;
-  if (asks_for(peer, "/anew")) flaky_requests = cut_requests = 0;
+  if (asks_for(peer, "/restart")) flaky_requests = cut_requests = 0;
   if (asks_for(peer, "/large")) return answer_large(descriptor);
   if (asks_for(peer, "/coded")) return answer_coded(descriptor);
   if (asks_for(peer, "/token")) response = TOKEN;

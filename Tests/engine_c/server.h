@@ -17,7 +17,7 @@ enum { SERVER_LARGE = 300000 };
  *     /other     a POST: 303, to the fragment #part of the same; else 200, and "hello"
  *     /large     200, and SERVER_LARGE times the letter x
  *     /cut       200 with an ETag, which breaks off in the middle of its body, and 200 in turn, over all connections
- *     /anew      200, and "hello"; /flaky and /cut begin anew
+ *     /restart   200, and "hello"; /flaky and /cut start over
  *     /token     200, and an access token, with which the connection ends
  *     /broken    closes the connection without a word
  *     all else   200, and "hello"

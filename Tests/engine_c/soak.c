@@ -3,7 +3,7 @@
  * Prints what the process has after the first 10,000 (of fewer than 100,000: after a tenth) and after all of them: heap in
  * use, resident size, descriptors, threads; and how long it took to cancel a call meanwhile. Both are looked at when
  * everything of the library has been freed: what is more then was left behind. scripts/soak has the C library keep nothing
- * that is freed: what it keeps of each size for next time goes on growing for some 60,000 requests. */
+ * that is freed: what it keeps of each size for next time keeps growing for some 60,000 requests. */
 #include <boxretry.h>
 #include <dirent.h>
 #include <malloc.h>
@@ -112,7 +112,7 @@ static void count_response(boxretry_response *response) {
   boxretry_response_free(response);
 }
 
-/* Among all the others, how long does the end of a call take that is cancelled? */
+/* Among all the others, how long does the end of a call take that is canceled? */
 static void cancel_one(boxretry_client *client) {
   boxretry_request request = BOXRETRY_REQUEST_INIT;
   char url[96];
@@ -144,7 +144,7 @@ static boxretry_client *new_client(void) {
   return client;
 }
 
-/* As many requests, so many at once. What never ends is cancelled when its turn comes to be looked at. */
+/* Many requests, with a limit at once. One that never ends is canceled when its turn comes. */
 static void run(long requests) {
   boxretry_client *client = new_client();
   boxretry_queue *queue;
@@ -173,7 +173,7 @@ static void run(long requests) {
   boxretry_client_free(client);
 }
 
-/* --- What comes of it --- */
+/* --- The results --- */
 
 static int compare(const void *one, const void *other) {
   const double difference = *(const double *)one - *(const double *)other;

@@ -4,7 +4,7 @@
 
 #include "walks.h"
 
-/* How the end of a call is told. */
+/* How the end of a call is reported. */
 enum delivery { TO_NOBODY, TO_QUEUE, TO_QUEUE_UNOWNED, TO_CALLBACK, TO_CALLBACK_UNOWNED, DELIVERIES };
 
 typedef struct client_model {
@@ -24,7 +24,7 @@ typedef struct call_model {
   bool has_tokens, has_deadline, has_sink;
 } call_model;
 
-/* What the server answers, and what can come of it (after retries) without anybody's doing. */
+/* What the server answers, and how that can end (after retries) by itself. */
 typedef struct path {
   const char *text;
   int32_t statuses[2];
@@ -48,7 +48,7 @@ extern atomic_bool has_run[CALLS]; /* the callback of the call in that place */
 /** A request to that path; `url` is room for 128 characters, and has to live as long. */
 boxretry_request make_request(unsigned path_number, char *url);
 
-/** Requires that this can be what a call has come to, and frees it. */
+/** Requires that a call can have ended in this way, and frees the response. */
 void check_response(const call_model *call, boxretry_response *response);
 
 void perform(int client);

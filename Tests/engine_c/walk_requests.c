@@ -1,4 +1,4 @@
-/* Walks of walks.c: what is sent, and what may come of it. */
+/* Walks of walks.c: what is sent, and how it may end. */
 #include <stdio.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ boxretry_request make_request(unsigned path_number, char *url) {
   return request;
 }
 
-/* Whether this can be what a call has come to. */
+/* Whether a call can have ended in this way. */
 void check_response(const call_model *call, boxretry_response *response) {
   const path *it = &paths[call->path];
   const boxretry_error error = boxretry_response_error(response), token = boxretry_response_token_error(response);

@@ -188,7 +188,7 @@ void tokens_in_child(void) {
   boxretry_clock_free(clock_of_tokens);
 }
 
-/* Whoever waits is told that the source is closed, and told once. */
+/* Each waiter gets CLOSED, and once. */
 void tokens_end(void) {
   for (int i = 0; i < SOURCES; i++) {
     boxretry_token_source_free(sources[i]);

@@ -1,8 +1,8 @@
 /* Random programs of calls of the interface: walks FIRST_SEED COUNT [no-fork]
  *
  * Each is made of its seed alone, as far as the threads allow: a failure names it, and it is the only thing that is needed
- * to try again (walks SEED 1). What must come of a program stands in a model beside it: each call ends exactly once, what
- * has been freed is told to nobody, counts are right, and all comes to an end. */
+ * to try again (walks SEED 1). A model beside it has what must happen: each call ends exactly once, what
+ * has been freed is reported to no one, counts are right, and everything ends. */
 #include "walks.h"
 
 #include <signal.h>

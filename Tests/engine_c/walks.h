@@ -1,4 +1,4 @@
-/* What the parts of walks.c share: random programs of calls of the interface, with a model of what must come of them. */
+/* What the parts of walks.c share: random programs of calls of the interface, with a model of what must happen. */
 #ifndef WALKS_H
 #define WALKS_H
 
@@ -33,7 +33,7 @@ void calls_begin(void);
 /** One step: something is made, used, ended or freed. */
 void calls_step(void);
 
-/** In a child of fork(): nothing of the parent's can be used, all can be freed, and what is made anew works. */
+/** In a child of fork(): nothing of the parent's can be used, all can be freed, and new objects work. */
 void calls_in_child(void);
 
 /** Frees all, and checks that every call has had its one end. */

@@ -38,7 +38,7 @@ static long play(const scene *it, enum failing_what what, const char *library, b
   failing_number = 0;
   do {
     alarm(PATIENCE);
-    scenes_begin_anew();
+    scenes_restart();
     failing_begin(what, library, ++failing_number, and_all_after);
     it->play();
     requests = failing_end();

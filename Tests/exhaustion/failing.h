@@ -1,5 +1,5 @@
-/* Makes the next function fail that asks the system for something. Linked before the C library, whose functions it stands
- * in front of. */
+/* Makes the next function fail that asks the system for something. Linked before the C library, whose functions it
+ * replaces. */
 #ifndef FAILING_H
 #define FAILING_H
 
@@ -19,7 +19,7 @@ void failing_begin(enum failing_what what, const char *caller, long number, bool
 long failing_end(void);
 
 /**
- * Calls `body` with each place of the caller's code whose requests have failed: the address behind the call, as it stands
+ * Calls `body` with each place of the caller's code whose requests have failed: the address behind the call, as it is
  * in the file of the library.
  */
 void failing_each_place(void (*body)(uintptr_t place));

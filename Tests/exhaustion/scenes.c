@@ -18,7 +18,7 @@
 enum what_body { NO_BODY, HELLO, LARGE };
 
 static char proxy[64], hello[64], flaky[64], cut[64], moved[64], token_url[64], rejected[64], other[64], large[64],
-    coded[64], with_user[64], anew[64];
+    coded[64], with_user[64], restart[64];
 static char new_file[PATH_MAX]; /* absolute */
 static atomic_bool has_failed;
 
@@ -39,7 +39,7 @@ void scenes_begin(const char *server) {
   write_url(token_url, server, "/token");
   write_url(rejected, server, "/rejected");
   write_url(other, server, "/other");
-  write_url(anew, server, "/anew");
+  write_url(restart, server, "/restart");
   write_url(large, server, "/large");
   write_url(coded, server, "/coded");
   snprintf(with_user, sizeof with_user, "http://me:hidden@%s/", server + strlen("http://"));
@@ -49,7 +49,7 @@ void scenes_begin(const char *server) {
   REQUIRE(file && fputs("of a file", file) >= 0 && fclose(file) == 0);
 }
 
-/* --- What may be said --- */
+/* --- What may be reported --- */
 
 /* Whether it has worked. If not, it is for want of memory or threads, and says so. */
 static bool worked(boxretry_error error) {
@@ -67,7 +67,7 @@ static bool is_body(enum what_body expected, const char *bytes, size_t length) {
   return length == SERVER_LARGE && strspn(bytes, "x") == SERVER_LARGE;
 }
 
-/* What the call has come to. `other`: how else it may have failed, which hides what was wanting. Frees the response. */
+/* How the call has ended. `other`: how else it may have failed, which hides the missing resource. Frees the response. */
 static void check(boxretry_response *response, enum what_body expected, boxretry_error other) {
   REQUIRE(response != NULL);
   boxretry_error error = boxretry_response_error(response);
@@ -124,10 +124,10 @@ static void perform(boxretry_client *client, const boxretry_request *request, en
   }
 }
 
-void scenes_begin_anew(void) {
+void scenes_restart(void) {
   boxretry_request request = BOXRETRY_REQUEST_INIT;
   boxretry_client *client = plain_client();
-  request.url = anew;
+  request.url = restart;
   perform(client, &request, HELLO, BOXRETRY_OK);
   boxretry_client_free(client);
   REQUIRE(!scenes_have_failed());

@@ -15,8 +15,8 @@ extern const int scene_count;
 /** Whether anything has failed since this was last asked. */
 int scenes_have_failed(void);
 
-/** Before each scene, while nothing fails: the server does not go on with what it has said in an earlier one. */
-void scenes_begin_anew(void);
+/** Before each scene, while nothing fails: the server does not continue an answer of an earlier one. */
+void scenes_restart(void);
 
 /** The server's URLs begin so; files are written into the current folder. */
 void scenes_begin(const char *server);

@@ -19,7 +19,7 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 PREFIX = Path(os.environ.get("BOXRETRY_PREFIX", REPOSITORY / "build" / "prefix"))
-# Of each process of pytest's: what is under way cannot be written anew.
+# Of each process of pytest's: a running one cannot be rebuilt.
 BUILD = REPOSITORY / "build" / "exhaustion" / os.environ.get("PYTEST_XDIST_WORKER", "alone")
 HERE, ENGINE = Path(__file__).parent, Path(__file__).parents[1] / "engine_c"
 OPTIONS = ["-std=gnu11", "-O1", "-g", "-gdwarf-4", "-Wall", "-Wextra", "-Werror", "-pthread", f"-I{PREFIX}/include"]
@@ -120,7 +120,7 @@ def test_memory(tmp_path: Path, under: list[str]) -> None:
 
 @pytest.mark.parametrize("under", [[], VALGRIND], ids=["plain", "valgrind"])
 def test_threads(tmp_path: Path, under: list[str]) -> None:
-    """perform() needs none, and works; where one is needed, there is an error, and nobody waits for ever."""
+    """perform() needs none, and works; where one is needed, there is an error, and no call hangs."""
     wanted = {
         "a custom strategy",
         "submits",

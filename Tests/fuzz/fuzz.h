@@ -1,7 +1,7 @@
 /*
  * What all fuzz targets share: how they take their input apart, and how they complain.
  *
- * Whatever the library is given stands in a heap block of exactly its size, so that AddressSanitizer sees each byte that
+ * Everything that the library gets is in a heap block of exactly its size, so that AddressSanitizer sees each byte that
  * is read or written beside it.
  */
 #ifndef FUZZ_H
@@ -73,7 +73,7 @@ static inline int64_t take_i64(input *in) {
   return number;
 }
 
-/* Any Double at all: NaN and infinity too. */
+/* Any Double: NaN and infinity too. */
 static inline double take_double(input *in) {
   double number;
   take_bytes(in, &number, sizeof number);

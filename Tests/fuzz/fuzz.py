@@ -10,7 +10,7 @@ to build and to prove that faults are seen, then 4 N seconds.
 A finding is a crash of any kind: a broken promise (REQUIRE), a Swift trap, an error that the sanitizer sees, a leak, an
 input that takes longer than 10 seconds. Its input is kept in build/fuzz/findings, and how to repeat it is printed.
 
---grow makes corpus/TARGET.tar.xz anew, with what was found: the fewest inputs that reach all that has been reached, and
+--grow makes a new corpus/TARGET.tar.xz of what was found: the fewest inputs that reach all that has been reached, and
 the inputs that have a name.
 """
 
@@ -33,7 +33,7 @@ HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 BUILD = REPOSITORY / "build" / "fuzz"
 TARGETS = ("retry_after", "http_date", "options", "outcomes", "retry_loop", "json", "server", "url")
-# With threads of their own, which free in their own time: leaks are looked for in the end.
+# These have threads, which free later: leaks are looked for in the end.
 THREADED = ("server",)
 IN_SWIFT = ("json",)  # what they call is not in the header: TARGET.swift calls it
 HELPERS = ("oracle", "model", "peer")  # linked to each of them
@@ -45,7 +45,7 @@ ENVIRONMENT = {**os.environ, "SWIFT_BACKTRACE": "enable=no"}
 
 
 class Fault(NamedTuple):
-    """What proof.c does wrong, and what must be said about it."""
+    """What proof.c does wrong, and what the report must contain."""
 
     name: str
     what: str
@@ -173,7 +173,7 @@ def report(target: str, log: Path, text: str) -> None:
 
 
 def grow(target: str) -> None:
-    """Make the archive anew: the fewest inputs that reach all edges, and those of before that have a name."""
+    """Make a new archive: the fewest inputs that reach all edges, and those of before that have a name."""
     merged = BUILD / "merged" / target
     shutil.rmtree(merged, ignore_errors=True)
     merged.mkdir(parents=True)

@@ -17,7 +17,7 @@ static int64_t take_time(input *in) {
   return time >= first_second && time <= last_second ? time : time % first_second;
 }
 
-/* The fields of a date: any at all, or those of a moment about 50 years ahead, where the century is decided. */
+/* The fields of a date: any numbers, or those of a moment about 50 years ahead, where the century is decided. */
 static struct tm take_fields(input *in, int64_t now) {
   static const int64_t units[] = {1, 3600, 86400};
   struct tm tm = {0};

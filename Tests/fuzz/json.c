@@ -27,6 +27,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   REQUIRE(!is_object(data, size, "}") && !is_object(data, size, "{}"), "T12: nothing may stand behind an object");
   while (size > 0 && strchr(" \t\r\n", data[size - 1]))
     size--;
-  REQUIRE(!is_object(data, size - 1, ""), "T12: an object that is cut off is none");
+  REQUIRE(!is_object(data, size - 1, ""), "T12: a truncated object is refused");
   return 0;
 }

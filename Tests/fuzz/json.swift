@@ -10,7 +10,7 @@ public func read(_ data: UnsafeRawPointer?, _ size: Int, _ text: UnsafeMutablePo
     var count = 0
     for name: StaticString in ["a", "code", "token", "access_token", "expires_in", "error"] {
         guard case .string(let string) = object.member(name) else { continue }
-        // Decoding makes no text longer: whoever has room for the document has room for each text in it.
+        // Decoding makes no text longer: room for the document is room for each text in it.
         count = 0
         string.forEachByte { byte in
             text[count] = byte

@@ -19,7 +19,7 @@ double oracle_backoff(const boxretry_retry_options *options, int32_t attempt_num
 /* T5. */
 double oracle_token_delay(const boxretry_token_retry_policy *policy, int32_t failed_attempt, double unit_random);
 
-/* Any number at all as a delay: NaN and negative ones are 0, large ones saturate (B9). */
+/* Any number as a delay: NaN and negative ones are 0, large ones saturate (B9). */
 double oracle_delay(double seconds);
 
 /* Whether two delays are equal, but for rounding. */

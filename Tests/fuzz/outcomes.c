@@ -133,7 +133,7 @@ static void fuzz_decision(input *in) {
   } else {
     REQUIRE(memcmp(raw.block, before, raw.length) == 0, "convention 2: nothing is written on failure");
     boxretry_decision next = BOXRETRY_DECISION_INIT;
-    REQUIRE(boxretry_retry_loop_next(loop, &outcome, &next) == BOXRETRY_OK, "the loop goes on");
+    REQUIRE(boxretry_retry_loop_next(loop, &outcome, &next) == BOXRETRY_OK, "the loop continues");
     REQUIRE(memcmp(&next, &whole, sizeof whole) == 0, "INVALID_ARGUMENT: the attempt was not counted");
   }
   free(before);

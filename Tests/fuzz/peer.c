@@ -101,8 +101,8 @@ static bool hear(int connection, int timeout, char text[HEARD]) {
   return true; /* a large body */
 }
 
-/* Ends the connection before this one, whose peer has read what was said: at once, so that the kernel does not keep the port
- * for a minute, of which there are not so many. */
+/* Ends the connection before this one, whose peer has read the answer: at once, so that the kernel does not keep the port
+ * for a minute, of which there are not enough. */
 static void end_previous(int connection) {
   static int previous = -1;
   const struct linger now = {1, 0};

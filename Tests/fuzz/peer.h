@@ -6,7 +6,7 @@
 
 #include "fuzz.h"
 
-/* Between what is said to one request and to the next. */
+/* Between the answer to one request and to the next. */
 #define PEER_SEPARATOR "\n\0\n\0"
 
 /* In a part, this becomes a text that names the request that was heard before it: the same bytes each time for one request to
@@ -24,7 +24,7 @@ const char *peer_socket(void);
 int peer_port(void);
 
 /*
- * What is said from now on: a part to each request, and after the last one a plain answer. A connection ends after each
+ * The answers from now on: a part to each request, and after the last one a plain answer. A connection ends after each
  * part, or, `keeps`, when no other request comes.
  */
 void peer_play(const uint8_t *script, size_t size, bool keeps);

@@ -249,7 +249,7 @@ static void step_clock(run *run, bool is_asleep) {
   if (error == BOXRETRY_OK) {
     REQUIRE(boxretry_clock_now(run->clock, BOXRETRY_TIMELINE_BOOTTIME, &now) == BOXRETRY_OK, "the clock is there");
     REQUIRE(is_delay && later <= CLOCK_END + CLOCK_PRECISION, "a clock goes 2^32 seconds far");
-    REQUIRE(fabs(now - later) <= CLOCK_PRECISION, "it has been moved by so much");
+    REQUIRE(fabs(now - later) <= CLOCK_PRECISION, "it has moved by this time");
     run->model.now = now;
   } else {
     REQUIRE(error == BOXRETRY_ERROR_INVALID_ARGUMENT, "convention 8: an invalid argument is refused");
@@ -264,7 +264,8 @@ static void step(run *run) {
   } else if (kind <= 2) {
     step_clock(run, kind == 2);
   } else if (kind == 3) {
-    boxretry_clock_set_wall(run->clock, take_double(&run->in)); /* refused if it is no time, or the clock is NULL */
+    boxretry_clock_set_wall(run->clock,
+                            take_double(&run->in)); /* refused if the time is invalid, or the clock is NULL */
   } else if (kind == 4) {
     boxretry_clock_free(run->clock);
     run->clock = NULL;

@@ -1,7 +1,7 @@
 /*
- * A server that says whatever it likes: response, redirects, the rest of a download, the answers of a token endpoint, in
+ * A server that says anything: response, redirects, the rest of a download, the answers of a token endpoint, in
  * HTTP/1 and as frames of HTTP/2, to one request or to several at once. Each call must end, with what the caller can rely
- * on, and with nothing that was said to another.
+ * on, and with nothing from the answer to another.
  *
  * The first two bytes of the input say what is asked for; the rest is what the server says, in parts (peer.h).
  */
@@ -105,7 +105,7 @@ static void check_headers(boxretry_response *response) {
   REQUIRE(count <= HEADER_LINES, "no more lines than max_response_headers");
   for (size_t i = 0; i < count; i++) {
     boxretry_header header;
-    REQUIRE(boxretry_response_header_at(response, i, &header) == BOXRETRY_OK, "each line can be had");
+    REQUIRE(boxretry_response_header_at(response, i, &header) == BOXRETRY_OK, "each line is returned");
     REQUIRE(*header.name && !strpbrk(header.name, ":\r\n"), "a name is one, and no more");
     REQUIRE(!strpbrk(header.value, "\r\n"), "a value is one line");
     REQUIRE(boxretry_response_header(response, header.name), "a line that is there is found by its name");
@@ -126,7 +126,7 @@ static void check_record(boxretry_response *response) {
     boxretry_redirect redirect = BOXRETRY_REDIRECT_INIT;
     REQUIRE(boxretry_response_redirect(response, i, &redirect) == BOXRETRY_OK, "each redirect has its record");
     REQUIRE(strncmp(redirect.url, "http://", 7) == 0 || strncmp(redirect.url, "https://", 8) == 0,
-            "nothing but http and https is followed");
+            "only http and https are followed");
   }
 }
 
@@ -219,7 +219,7 @@ static void call_at_once(uint8_t how) {
     REQUIRE(!peer_names_another(body, length, i), "W1: an answer belongs to its request");
     for (size_t line = 0; line < boxretry_response_header_count(response); line++) {
       boxretry_header header;
-      REQUIRE(boxretry_response_header_at(response, line, &header) == BOXRETRY_OK, "each line can be had");
+      REQUIRE(boxretry_response_header_at(response, line, &header) == BOXRETRY_OK, "each line is returned");
       REQUIRE(!peer_names_another(header.value, strlen(header.value), i), "W1: and so do its headers");
     }
     check(response, TO_MEMORY, false);

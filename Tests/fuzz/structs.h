@@ -1,7 +1,7 @@
 /*
  * Structs that a caller hands in, byte by byte (conventions 2, 3 and 8), for the targets `options` and `outcomes`.
  *
- * A struct is taken from the input as it stands in memory, its struct_size first. It lies in a heap block of exactly the
+ * A struct is taken from the input as it is in memory, its struct_size first. It is in a heap block of exactly the
  * size that it claims to have, so that reading on behind it is seen.
  */
 #ifndef STRUCTS_H

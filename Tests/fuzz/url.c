@@ -55,7 +55,7 @@ static bool check(const char *url) {
     REQUIRE(known.origin == keyed_hash(its.host, its.port, 0), "host and port are libcurl's");
     REQUIRE(!known.is_local || strcasecmp(its.host, "localhost") == 0 || strcmp(its.host, "[::1]") == 0 ||
                 (is_address && strncmp(its.host, "127.", 4) == 0),
-            "T13: this machine, whatever a resolver answers");
+            "T13: this machine, for any answer of a resolver");
     REQUIRE(known.needs_lookup == !is_address, "an address needs no look-up");
   }
   free_parts(&its);

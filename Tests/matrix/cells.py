@@ -67,7 +67,7 @@ class Cell:
 
 @dataclass
 class Result:
-    """What a cell came to."""
+    """The result of a cell."""
 
     end: End
     #: What is wrong with it, besides its text.
@@ -143,7 +143,7 @@ def _check_server(cell: Cell, end: End, server: FaultServer) -> None:
     earlier = 1 if cell.fault.is_reused else 0
     if cell.fault.seen_as == "request" and not cell.fault.hang_up:
         requests = sent
-    else:  # Nothing was sent; or on a connection that had ended, so that nobody has seen it.
+    else:  # Nothing was sent; or on a connection that had ended, so that no server has seen it.
         requests = sum(1 for attempt in end.attempts if attempt.status)
     seen = server.seen(cell.id, requests=requests + earlier, ended=True)[earlier:]
     assert len(seen) == requests, f"the server saw {len(seen)} requests, but the record has {requests}: {end}"

@@ -24,7 +24,7 @@ def for_all(text: str) -> Cell:
 
 
 def well() -> Cell:
-    """B10. It is no fault to the library."""
+    """B10. The library does not treat it as a fault."""
     return for_all("200 → 200 (success)")
 
 
@@ -73,13 +73,13 @@ def refused_unseen_once() -> Cell:
 
 
 def needs_http_1_1() -> Cell:
-    """B13, F106. The refused stream has done nothing, so the request goes over HTTP/1.1 at once, whatever its method;
+    """B13, F106. The refused stream has done nothing, so the request goes over HTTP/1.1 at once, with any method;
     but not a body that was read and is gone (R3)."""
     return _unless_one_shot("200 after 1 reconnect → 200 (success)", "protocol → protocol (not_replayable)")
 
 
 def dead_before_use() -> Cell:
-    """B13. A connection of HTTP/2 that ended while nobody used it.
+    """B13. A connection of HTTP/2 that ended while it was not in use.
 
     If libcurl notices, which is a matter of time, it makes a new one. If it has begun to send, what is idempotent is
     sent again at once; for all others it is an exception, since the server may have got it, and a stream may have been
@@ -160,7 +160,7 @@ def redirects_with_the_body_without_end() -> Cell:
 
 
 def one_redirect() -> Cell:
-    """B10. After 302 a POST goes on as a GET without a body (RFC 9110, 15.4.3), hence a stream can, too."""
+    """B10. After 302 a POST continues as a GET without a body (RFC 9110, 15.4.3), hence a stream can, too."""
     return for_all("200 after 1 redirect → 200 (success)")
 
 
@@ -170,7 +170,7 @@ def one_redirect_with_the_body() -> Cell:
 
 
 def redirect_to_a_retried_status() -> Cell:
-    """B7, F12. The Retry-After of a redirect is not that of the response; the next attempt begins anew. R3."""
+    """B7, F12. The Retry-After of a redirect is not that of the response; the next attempt starts afresh. R3."""
     return _unless_one_shot(
         "503 after 1 redirect, 2 ms, 200 → 200 (success)", "503 after 1 redirect → 503 (not_replayable)"
     )

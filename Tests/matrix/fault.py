@@ -1,4 +1,4 @@
-"""A row of the matrix: a fault, how the fault server is told to make it, and what is right."""
+"""A row of the matrix: a fault, how the fault server makes it, and what is right."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BYTE_EVERY_MS = 60
 SLOW_SIZE = 80
 #: Milliseconds that an attempt may take, in the row that is about it.
 RESOURCE_MS = 4_000
-#: Seconds for which a Retry-After is honoured, so that no test waits for an hour: a longer one is clamped (B11).
+#: Seconds for which a Retry-After is honored, so that no test waits for an hour: a longer one is clamped (B11).
 RETRY_AFTER_CAP = 0.05
 
 Parameters = dict[str, Value]
@@ -34,7 +34,7 @@ class Fault:
     parameters: Parameters = field(default_factory=dict)
     #: The kind of a port that makes it, or at which it is; "": the usual one.
     port: str = ""
-    #: In place of 127.0.0.1. Such a fault is tried in a process with host names of its own; see
+    #: In place of 127.0.0.1. Such a fault is tried in a process with its own host names; see
     #: Tests/engine/slow_lookups.c.
     host: str = ""
     #: What the server sees of an attempt that fails: a "request", a "connection", or "nothing".

@@ -79,7 +79,7 @@ def _broken_answers(version: Version) -> list[Fault]:
         _exception("too short a body", "protocol", "stream_end:body")
         if is_2
         else _exception("too short a body", "receive", "short"),
-        # What was announced is whole, and what is behind it is nobody's.
+        # The announced body is complete, and what follows it is dropped.
         Fault(
             "too long a body",
             right.well(),

@@ -57,7 +57,7 @@ class End:
 
 @dataclass
 class Sender:
-    """A client of its own for one cell: no connection is shared with another cell."""
+    """A separate client for one cell: no connection is shared with another cell."""
 
     plan: Plan
     _open: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)

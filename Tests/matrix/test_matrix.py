@@ -31,7 +31,7 @@ AT_ONCE = 8
 def rows(
     request: pytest.FixtureRequest, server: FaultServer, quiet_server: FaultServer, names: None
 ) -> Iterator[dict[tuple[Version, str], Future[Row]]]:
-    """What the rows come to, of which cells are to be tested. They begin here."""
+    """The results of the rows with cells to test. They begin here."""
     with ThreadPoolExecutor(AT_ONCE) as threads:
         rows: dict[tuple[Version, str], Future[Row]] = {}
         for version, fault in _rows_of(request.session.items):

@@ -205,7 +205,7 @@ class Sequence:
         return "".join(f" header={encode(name)}:{encode(value)}" for name, value in lines)
 
     def _sure_date(self) -> bytes:
-        """A Date for sequences without a manual clock: surely valid, since there nobody knows the time."""
+        """A Date for sequences without a manual clock: always valid, since the time is not known there."""
         return b"Mon, %02d Sep 2026 %02d:13:50 GMT" % (self.random.randrange(1, 31), self.random.randrange(24))
 
     def _arithmetic(self) -> None:

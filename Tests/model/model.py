@@ -212,7 +212,7 @@ def server_did_not_act(outcome: Outcome, reason: str, has_retry_after: bool) -> 
 
 
 class Situation(NamedTuple):
-    """One outcome in its place: everything that a decision about it needs, whoever takes it."""
+    """One outcome in its place: everything that any decision about it needs."""
 
     outcome: Outcome
     said: Said

@@ -52,7 +52,7 @@ class ModelGate:
         self.allowed, self.in_flight, self.was_full = 1, set(), False
 
     def fill(self, count: int) -> int:
-        """So many attempts want to begin: how many may."""
+        """How many of `count` attempts that want to begin may do so."""
         for begun in range(count):
             if self.closed_until is not None:
                 return begun

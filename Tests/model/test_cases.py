@@ -1,6 +1,6 @@
 """Faults that users of other clients reported (F1 to F35), and some more, held against the library and the model.
 
-What is expected stands here in full and comes from neither of the two.
+The expected results are here in full and come from neither of the two.
 """
 
 import pytest

@@ -1,6 +1,6 @@
 """The JSON reader and the form encoding of token endpoints against Python's (T12, R1), on generated documents.
 
-A failure prints the seed; BOXRETRY_MODEL_SEED repeats the one that is drawn anew each time.
+A failure prints the seed; BOXRETRY_MODEL_SEED repeats one; by default each run draws another.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Pairs:
 
 
 def read(document: bytes) -> dict[str, Any] | None:
-    """The members as Python reads them, or REPEATED; None if it is no object, or beyond the reader's limits."""
+    """The members as Python reads them, or REPEATED; None if it is not an object, or beyond the reader's limits."""
     if len(document) > 65536:
         return None
     try:

@@ -1,7 +1,7 @@
 """The model against the vectors, and the library against the model.
 
-The short form runs 5,000 random sequences, `pytest --long` 200,000, and `python compare.py` as many as it is told.
-A failure prints the seed; BOXRETRY_MODEL_SEED repeats the one that is drawn anew each time.
+The short form runs 5,000 random sequences, `pytest --long` 200,000, and `python compare.py` any number.
+A failure prints the seed; BOXRETRY_MODEL_SEED repeats one; by default each run draws another.
 """
 
 import os

@@ -24,7 +24,7 @@ ENTER = 'mount --rbind /proc "$0/proc"; exec chroot "$0" "$@"'
 
 
 class BareRoot:
-    """A Debian of its own, in which commands run; the network is the machine's."""
+    """A separate Debian, in which commands run; the network is the machine's."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

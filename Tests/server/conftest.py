@@ -8,6 +8,6 @@ from fault_server import FaultServer
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[FaultServer]:
-    """One server for all tests, which keep apart by their ids and by ports of their own."""
+    """One server for all tests, which keep apart by their ids and their own ports."""
     with FaultServer(tls=True) as running:
         yield running

@@ -1,4 +1,4 @@
-"""A scripted server of HTTP/1.1 and HTTP/2 that misbehaves as it is told, and reports what it saw.
+"""A scripted server of HTTP/1.1 and HTTP/2 that misbehaves as a URL asks, and reports what it saw.
 
 README.md beside it is its manual.
 
@@ -42,7 +42,7 @@ Value = Union[str, int, Sequence[Union[str, int]]]
 
 
 class FaultServer:
-    """The server in a process of its own, so that tests which run out of descriptors or processor do not harm it."""
+    """The server in a separate process, so that tests which run out of descriptors or processor do not harm it."""
 
     def __init__(self, *, tls: bool = False) -> None:
         self._options = ["--tls"] if tls else []
@@ -85,7 +85,7 @@ class FaultServer:
     def seen(self, id: str, *, requests: int = 0, over: bool = False, ended: bool = False) -> list[dict[str, Any]]:
         """The requests with this id, in order.
 
-        Waits, for some seconds, until there are so many, all of them are over, or their connections have ended.
+        Waits, for some seconds, until there are `count`, all of them are over, or their connections have ended.
         """
         parameters: dict[str, Value] = {"id": id, "requests": requests, "over": int(over), "ended": int(ended)}
         return self.control("seen", **parameters)  # type: ignore[no-any-return]

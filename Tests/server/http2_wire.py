@@ -110,7 +110,7 @@ class Http2Wire(Wire):
         return self._frames[stream].popleft()
 
     def read_frame(self) -> None:
-        """Reads whatever frame comes next, of whatever stream."""
+        """Reads the next frame, of any stream."""
         frame = self._next_frame()
         if isinstance(frame, SettingsFrame):
             if "ACK" not in frame.flags:

@@ -1,4 +1,4 @@
-"""nginx as a second server for tests: one that nobody here wrote.
+"""nginx as a second server for tests: one that this project did not write.
 
     with Nginx() as nginx:
         (nginx.files / "large").write_bytes(data)      # GET /files/large: ranges, ETag, Last-Modified
@@ -6,7 +6,7 @@
         ...
         assert nginx.seen(1)[0]["status"] == 200
 
-README.md beside it has the paths and ports. It runs in the foreground, in a folder of its own, on ports of 127.0.0.1
+README.md beside it has the paths and ports. It runs in the foreground, in a separate folder, on ports of 127.0.0.1
 that are free, and ends with the block.
 """
 
@@ -103,14 +103,14 @@ class Nginx:
         return f"{scheme}://127.0.0.1:{self.ports[kind]}{path}"
 
     def seen(self, requests: int) -> list[dict[str, Any]]:
-        """The requests that have ended, in this order; waits until there are so many."""
+        """The requests that have ended, in this order; waits until there are `count`."""
         while len(self._seen) < requests:
             message = self._log.recv(65536)
             self._seen.append(json.loads(message[message.index(b"{") :]))
         return list(self._seen)
 
     def _start(self, folder: Path) -> None:
-        # It is given sockets that listen already, as one nginx hands them on to its successor: so nobody can take a
+        # It is given sockets that listen already, as one nginx hands them on to its successor: so no program can take a
         # port in between, and clients can connect at once.
         sockets = {kind: socket.create_server(("127.0.0.1", 0), backlog=512) for kind in LISTEN}
         self.ports: dict[str, int] = {kind: each.getsockname()[1] for kind, each in sockets.items()}
@@ -129,7 +129,7 @@ class Nginx:
             each.setblocking(False)
         numbers = [each.fileno() for each in sockets.values()]
         self._process = subprocess.Popen(
-            # It ends when whoever started it does, however that comes.
+            # It ends when the process that started it does, in any way.
             ["setpriv", "--pdeathsig", "TERM", _program(), "-p", str(folder), "-c", "nginx.conf", "-e", "error.log"],
             env={"NGINX": "".join(f"{number};" for number in numbers)},
             pass_fds=numbers,

@@ -1,4 +1,4 @@
-"""Kinds of ports: TLS and its faults, ports on which nobody answers, and ports that change."""
+"""Kinds of ports: TLS and its faults, ports without an answer, and ports that change."""
 
 from __future__ import annotations
 

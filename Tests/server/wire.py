@@ -23,7 +23,7 @@ class Wire:
     def __init__(
         self, port: int, *, ca: str = "", protocols: Sequence[str] = (), certificate: tuple[str, str] | None = None
     ) -> None:
-        """With `ca` it speaks TLS, offers `protocols`, and has a certificate of its own in these files."""
+        """With `ca` it speaks TLS, offers `protocols`, and has its own certificate in these files."""
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
         self._tls: ssl.SSLObject | None = None
         if ca:
@@ -47,7 +47,7 @@ class Wire:
         self.send(f"{method} {target} HTTP/1.1\r\nHost: localhost\r\n{length}{headers}\r\n".encode() + body)
 
     def read(self, count: int) -> bytes:
-        """Exactly so many bytes."""
+        """Exactly `count` bytes."""
         data = b""
         while len(data) < count:
             piece = self._recv(count - len(data))

@@ -15,6 +15,6 @@ from fault_server import FaultServer
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[FaultServer]:
-    """One for all tests, which keep apart by their ids and by ports of their own."""
+    """One for all tests, which keep apart by their ids and their own ports."""
     with FaultServer(tls=True) as running:
         yield running

@@ -18,12 +18,12 @@ from typing import Any, Callable
 from fault_server import FaultServer
 from tool_program import TOOL, Run, refuse_constant, run_tool
 
-# Whatever the machine says: the fault server is not behind a proxy.
+# In any environment, the fault server is not behind a proxy.
 NO_PROXIES = dict.fromkeys(
     ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"], ""
 )
 
-# Retries come at once. (0 seconds, whatever the number of the attempt.)
+# Retries come at once. (0 seconds, for each attempt.)
 AT_ONCE = "--retry-base-interval=0"
 NO_RETRIES = "--preset=january"
 
@@ -60,7 +60,7 @@ def fetch_json(*arguments: str | bytes, exit_code: int = 0, **environment: str) 
 
 
 def attempts_of(answer: Any) -> list[int | str]:
-    """What came of each attempt: its status, or the cause of its exception."""
+    """The outcome of each attempt: its status, or the cause of its exception."""
     return [attempt["error"] or attempt["status"] for attempt in answer["attempts"]]
 
 
@@ -165,7 +165,7 @@ def on_terminal(*arguments: str, **environment: str) -> Run:
 
 
 def rows_of(screen: str) -> list[str]:
-    """The table without its title, with each time, which nobody can know, as T."""
+    """The table without its title, with each time, which differs, as T."""
     title, *rows = screen.splitlines()
     assert title == "attempt       took  result        then"
     return [re.sub(r"^( {6}\d|  token) {2} {1,3}\d+\.\d{3} s", r"\1  T", row) for row in rows]

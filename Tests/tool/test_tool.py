@@ -1,4 +1,4 @@
-"""The tool as a program: help, versions, exit codes, colours, and arguments that mean harm."""
+"""The tool as a program: help, versions, exit codes, colors, and arguments that mean harm."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_a_count_that_no_number_can_hold_is_out_of_range(value: str) -> None:
     ],
 )
 def test_what_the_library_refuses_is_told_in_its_words(arguments: list[str], detail: str) -> None:
-    """B1, B2: the tool knows no ranges of its own."""
+    """B1, B2: the tool does not check ranges itself."""
     run = run_tool(*arguments)
     assert (run.exit_code, run.output) == (USAGE_ERROR, "")
     assert detail in run.errors
@@ -207,7 +207,7 @@ def test_strange_but_right_arguments_are_answered(arguments: list[bytes]) -> Non
     ],
 )
 def test_a_message_repeats_nothing_that_harms_a_terminal(arguments: list[bytes]) -> None:
-    """One short line of printable ASCII, whatever was passed."""
+    """One short line of printable ASCII, for any argument."""
     run = run_tool(*arguments)
     assert (run.exit_code, run.output) == (USAGE_ERROR, "")
     assert re.fullmatch(r"[ -~]{20,250}\n", run.errors)
@@ -228,7 +228,7 @@ def test_output_that_cannot_be_written_is_an_error() -> None:
         assert b"could not be written: No space left" in run.stderr
 
 
-# --- Colours ---
+# --- Colors ---
 
 
 def output_on_terminal(arguments: list[str], **environment: str) -> str:

@@ -62,7 +62,7 @@ def test_all_options_matter() -> None:
 
 
 def test_the_help_states_the_defaults() -> None:
-    """B1: whoever writes the defaults that --help names gets what whoever writes nothing gets."""
+    """B1: the defaults that --help names are what an empty command line uses."""
     defaults = {
         "--max-attempts": "5",
         "--retry-base-interval": "1",

@@ -60,7 +60,7 @@ def test_a_response_that_broke_off_is_a_network_exception() -> None:
 
 @pytest.mark.parametrize("status", [202, 401, 429, 503])
 def test_the_last_attempt_is_not_retried(status: int) -> None:
-    """B3: attempt_number >= max_attempts comes before every status. B10: a 202 is a success all the same."""
+    """B3: attempt_number >= max_attempts comes before every status. B10: a 202 is still a success."""
     answer = json_of("explain", "--status", str(status), "--attempt", "5", "--auth", *RETRY_AFTER)
     assert asked(answer) == [("network_exception", False), ("attempts_exhausted", True), ("success", status == 202)]
     assert decision(answer) == ("succeed" if status == 202 else "stop", "attempts_exhausted", "none")
@@ -139,7 +139,7 @@ def test_a_header_is_read_as_curl_reads_it(line: str) -> None:
 
 @pytest.mark.parametrize("line", ["Retry-After:", "Retry-After: soon", "Retry-After: -1", "Retry-After: 1m"])
 def test_an_unusable_retry_after_leaves_the_backoff(line: str) -> None:
-    """B7: and a 202 has the header all the same."""
+    """B7: and a 202 still has the header."""
     answer = json_of("explain", "--status", "202", "-H", line)
     assert decision(answer) == ("retry", "accepted", "backoff")
     assert (answer["retry_after_state"], answer["retry_after"]) == ("not_usable", None)

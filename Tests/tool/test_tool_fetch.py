@@ -67,7 +67,7 @@ def test_a_header_replaces_the_one_of_the_library(server: FaultServer) -> None:
 
 
 def test_a_header_without_a_value_is_left_out(server: FaultServer) -> None:
-    """As in curl; also one that nobody would have sent."""
+    """As in curl; also an unusual one."""
     request = echo(server, "-d", "x", "-H", "user-agent:", "-H", "Content-Type: ", "-H", "Expect:", "-H", "X-Mine:")
     names = {name.lower() for name, _ in request["headers"]}
     assert names & {"user-agent", "content-type", "expect", "x-mine"} == set()
@@ -270,7 +270,7 @@ def test_a_timeout_can_be_none(server: FaultServer, which: str) -> None:
 
 
 def test_a_deadline_ends_an_attempt(server: FaultServer) -> None:
-    """B11: which is no exception, and not retried."""
+    """B11: which is not an exception, and not retried."""
     answer = fetch_json("--deadline-ms=40", AT_ONCE, server.url("/seq/stall"), exit_code=7)
     assert (answer["status"], answer["error"]) == (0, "deadline")
 

@@ -1,4 +1,4 @@
-"""`boxretry fetch`: an access token that has expired, or that cannot be got, and what is told of both."""
+"""`boxretry fetch`: an access token that has expired, or that cannot be fetched, and the messages for both."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def token_url(server: FaultServer) -> str:
 
 
 def test_b8_without_another_token_the_call_ends_with_that(server: FaultServer) -> None:
-    """The 401 is there all the same."""
+    """The 401 is still there."""
     mine = server.new_id()
     url = server.url("/seq/401", body="who are you?", id=mine)
     run = fetch(AT_ONCE, "--token-url", token_url(server), url)
@@ -134,7 +134,7 @@ def test_f77_a_rejected_token_that_comes_again_is_none(server: FaultServer) -> N
 def test_a_failure_of_the_endpoint_ends_the_call_before_anything_is_sent(
     server: FaultServer, path: str, parameters: dict[str, str], error: str, why: str
 ) -> None:
-    """T6, T12: with what it was, as far as that is no secret."""
+    """T6, T12: with its reason, unless that is secret."""
     mine = server.new_id()
     arguments = ["--token-url", server.url(path, {**parameters}, id=server.new_id()), server.url("/seq/200", id=mine)]
     answer = fetch_json(*arguments, exit_code=NO_TOKEN)

@@ -10,7 +10,7 @@ from fetch_program import fetch, fetch_json
 
 
 def nothing_is_sent(server: FaultServer, arguments: list[bytes]) -> str:
-    """Runs the tool with a port of its own in place of PORT; answers what it says."""
+    """Runs the tool with a separate port in place of PORT; answers what it says."""
     port = server.open("http")
     run = fetch("--json", *(argument.replace(b"PORT", str(port).encode()) for argument in arguments))
     assert (run.exit_code, run.output) == (2, ""), run
@@ -98,7 +98,7 @@ def test_a_url_that_is_refused_is_told_why(server: FaultServer, url: bytes, mess
     ],
 )
 def test_a_header_that_is_none_is_refused(server: FaultServer, line: bytes, message: str) -> None:
-    """As a second one: all are looked at, and it is told which of them it was."""
+    """As a second one: all are checked, and the message says which one it was."""
     url = b"http://127.0.0.1:PORT/seq/200"
     assert message in nothing_is_sent(server, [b"-H", b"X-B: 1", b"-H", line, url])
     assert message in nothing_is_sent(server, [b"-H", b"X-B: 1", b"-H", line, b"-H", b"X-C: 1", url])
@@ -165,7 +165,7 @@ def test_strange_but_right_arguments_are_sent_as_they_are(server: FaultServer) -
 
 @pytest.mark.parametrize("text", ["HTTP/1.1 200 OK\r\n\x00\x01:\r\n\r\n", "HTTP/9.9 \x1b[2J\r\n\r\n", "\x1b[2J" * 100])
 def test_what_a_server_sends_harms_no_terminal(server: FaultServer, text: str) -> None:
-    """Whatever it is, it does not show on stderr, and the call ends."""
+    """It never shows on stderr, and the call ends."""
     run = fetch("-v", "--preset=january", "--json", server.url("/seq/200", raw=text, close="end"))
     assert run.exit_code in (0, 5)
     assert re.fullmatch(r"[ -~\n]+", run.errors + run.output)

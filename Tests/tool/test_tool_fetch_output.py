@@ -1,4 +1,4 @@
-"""`boxretry fetch -o`: the file is there when the call has succeeded, whole, or not at all."""
+"""`boxretry fetch -o`: the file is there when the call has succeeded, whole, or not there."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_f92_a_signal_leaves_no_file(server: FaultServer, tmp_path: Path, number
 
 
 def test_a_file_is_replaced_and_never_half_written(server: FaultServer, tmp_path: Path) -> None:
-    """Whoever had the old file open still reads the old one."""
+    """A program that had the old file open still reads the old one."""
     file = tmp_path / "page"
     file.write_text("what was there")
     with file.open() as old:
@@ -112,7 +112,7 @@ def test_a_link_stays_a_link(server: FaultServer, tmp_path: Path) -> None:
 
 
 def test_a_pipe_stays_a_pipe(server: FaultServer, tmp_path: Path) -> None:
-    """And so do /dev/null and the like."""
+    """And so do /dev/null and similar files."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -221,13 +221,13 @@ def test_what_has_gone_to_stdout_cannot_be_taken_back(server: FaultServer) -> No
 
 
 def test_the_body_of_a_redirect_is_not_for_the_file(server: FaultServer, tmp_path: Path) -> None:
-    """B15: as that of any response which is no 2xx."""
+    """B15: as that of any response that is not a 2xx."""
     run = fetch("--no-location", "-o", str(tmp_path / "page"), server.url("/seq/302", body="elsewhere"))
     assert (run.exit_code, run.output, names_in(tmp_path)) == (0, "", [])
     assert fetch("--no-location", server.url("/seq/302", body="elsewhere")).output == "elsewhere"
 
 
-# --- Downloads that go on ---
+# --- Downloads that continue ---
 
 
 def broken_then_rest(server: FaultServer, mine: str, second: str) -> str:

@@ -127,7 +127,7 @@ def test_a_failure_is_told_in_one_line_with_what_libcurl_says(server: FaultServe
 
 
 def test_a_redirect_whose_body_was_cut_off_is_no_success(server: FaultServer) -> None:
-    """B15: what is beyond error_body_limit is lost, and a body that is not whole is none."""
+    """B15: what is beyond error_body_limit is lost, and a truncated body counts as none."""
     answer = fetch_json("--no-location", server.url("/seq/302", size=2_000_000), exit_code=9)
     assert (answer["status"], answer["error"], answer["body_bytes"]) == (302, "response_too_large", 1 << 20)
 

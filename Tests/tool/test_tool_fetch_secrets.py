@@ -1,4 +1,4 @@
-"""`boxretry fetch`: no secret is shown, whatever goes wrong (T1), and what is no token is refused."""
+"""`boxretry fetch`: no failure shows a secret (T1), and an invalid token is refused."""
 
 from __future__ import annotations
 

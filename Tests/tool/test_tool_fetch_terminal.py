@@ -121,7 +121,7 @@ def test_nothing_secret_is_shown(server: FaultServer) -> None:
 
 
 def shown_at_last(screen: str) -> str:
-    """The lines as they stand in the end: what comes after a carriage return is written over what was there."""
+    """The lines in the end: what comes after a carriage return is written over what was there."""
     lines = []
     for line in screen.split("\n"):
         shown = ""

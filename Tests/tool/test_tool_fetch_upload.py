@@ -54,7 +54,7 @@ def test_the_method_of_an_upload_can_be_another(server: FaultServer, tmp_path: P
 
 
 def test_a_file_is_sent_as_often_as_it_has_to_be(server: FaultServer, tmp_path: Path) -> None:
-    """R3: given a 503 and a connection that breaks off in the middle of the body, all of it is sent anew."""
+    """R3: given a 503 and a connection that breaks off in the middle of the body, all of it is sent again."""
     data = pattern(2_000_000)
     (tmp_path / "file").write_bytes(data)
     mine = server.new_id()
@@ -196,7 +196,7 @@ def test_a_field_can_have_a_type_and_a_file_name(server: FaultServer, tmp_path: 
     ) == [
         ('name="a"', "text/plain;charset=utf-8", "1"),
         ('name="b"; filename="c.bin"', "image/png", "x"),
-        ('name="c"; filename="with;semicolon"', None, "x"),  # What a server is told is what it can guess from.
+        ('name="c"; filename="with;semicolon"', None, "x"),  # A server gets what it can guess from.
         ('name="d"; filename="d.txt"', "text/plain", "2"),
     ]
 

@@ -104,14 +104,14 @@ def test_c4_a_server_without_a_queue_refuses_what_erlang_says(load: float) -> No
 
 
 def waiting_time_at_most(time: float, load: float) -> float:
-    """M/D/1: the part of requests that wait no longer than so many service times (Erlang's formula)."""
+    """M/D/1: the part of requests that wait at most a number of service times (Erlang's formula)."""
     terms = ((-load * (time - k)) ** k / math.factorial(k) * math.exp(load * (time - k)) for k in range(int(time) + 1))
     return (1 - load) * sum(terms)
 
 
 @pytest.mark.parametrize("waits", [0.01, 0.5, 1.5, 3.5])
 def test_c4_requests_wait_as_long_as_in_a_queue_of_type_m_d_1(waits: float) -> None:
-    """C4. Given clients that give up after so many service times of waiting, as many succeed as the formula says."""
+    """C4. Given clients that give up after some service times of waiting, as many succeed as the formula says."""
     load, capacity, latency = 0.7, 2000 / 0.7, 0.01
     timeout = latency + (1 + waits) / capacity
     arguments = ["--queue", "1000000", "--latency", str(latency), "--timeout", f"{timeout:.9f}", "--outage", "0,0"]
@@ -312,7 +312,7 @@ def test_the_picture_is_svg_with_a_line_for_each_policy(tmp_path: Path) -> None:
 
 
 def test_a_picture_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
-    """C4. The table comes all the same."""
+    """C4. The table is still printed."""
     run = run_tool("simulate", *SMALL, "--policy", "none", "--svg", str(tmp_path / "no" / "such.svg"))
     assert run.exit_code == 1
     assert "cannot write" in run.errors

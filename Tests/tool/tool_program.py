@@ -24,7 +24,7 @@ class Run:
 
 
 def run_tool(*arguments: str | bytes, **environment: str) -> Run:
-    """Runs the tool with further environment variables. Bytes that are no UTF-8 come back escaped."""
+    """Runs the tool with further environment variables. Bytes that are not UTF-8 come back escaped."""
     finished = subprocess.run(
         [TOOL, *arguments],
         env={**os.environ, **environment},

@@ -1,4 +1,4 @@
-/* K5: a callback frees what it is called from: the loop, the strategy, the clock, in each callback, whatever it answers. Only
+/* K5: a callback frees what it is called from: the loop, the strategy, the clock, in each callback, with any answer. Only
  * a tool that watches memory sees what may go wrong. */
 #include <boxretry.h>
 #include <stdio.h>

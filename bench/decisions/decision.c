@@ -2,7 +2,7 @@
  *
  *     decision                        processor time per decision, rounds of the two in turn, the median of each and of
  *                                     their ratios: prints a row for each kind of outcome
- *     decision ours|plain ROW COUNT   only makes so many decisions, of the kind in that row, from 0: for bench/profiling.py */
+ *     decision ours|plain ROW COUNT   only makes COUNT decisions, of the kind in that row, from 0: for bench/profiling.py */
 #include "costs.h"
 #include "plain_rules.h"
 

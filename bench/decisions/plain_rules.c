@@ -1,4 +1,4 @@
-/* The floor for one decision: the rules of B3, B4, B6 and B7 written straight in C, as a shared library of its own, with
+/* The floor for one decision: the rules of B3, B4, B6 and B7 written straight in C, as a separate shared library, with
  * no checking of arguments, no custom strategies, no caps, and numbers only in Retry-After. */
 #include "plain_rules.h"
 
@@ -16,7 +16,7 @@ static double unit_random(void) {
   return (double)(mixed >> 11) * (1.0 / 9007199254740991.0);
 }
 
-/* The value of a Retry-After that is a decimal number without an exponent; -1 if it is none. */
+/* The value of a Retry-After that is a decimal number without an exponent; -1 if it is not one. */
 static double parse_seconds(const char *text) {
   double value = 0, unit = 1;
   bool any = false;

@@ -9,11 +9,11 @@ Prints tables: one request after another, and many at once under asyncio, beside
 that of the whole process, the engine's own thread included. Ratios are of one round; what is printed is the median of
 all rounds, and their least and most.
 
-pycurl from PyPI brings a libcurl of its own, which may be newer than the system's: the table says which. To compare
+pycurl from PyPI brings its own libcurl, which may be newer than the system's: the table says which. To compare
 with the very same libcurl too: pip install --no-binary pycurl --no-deps --target FOLDER pycurl, and --pycurl FOLDER.
 """
 
-# Whoever checks types need not have installed all that is measured.
+# Types can be checked without all packages that are measured.
 # mypy: disable-error-code="import-not-found,import-untyped,untyped-decorator"
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def with_pycurl(url: str, module: Any = pycurl) -> Iterator[Send]:
 
 
 def other_pycurl(folder: Path) -> Any:
-    """A second pycurl, in a folder of its own."""
+    """A second pycurl, in a separate folder."""
     (file,) = folder.glob("pycurl/_pycurl*.so")
     specification = importlib.util.spec_from_file_location("_pycurl", file)
     assert specification is not None and specification.loader is not None
@@ -266,7 +266,7 @@ async def aiohttp_at_once(url: str, in_flight: int, requests: int) -> Cost:
 
 
 async def pycurl_at_once(url: str, in_flight: int, requests: int, module: Any = pycurl) -> Cost:
-    """CurlMulti, with a loop of its own in the place of asyncio's."""
+    """CurlMulti, with its own loop instead of asyncio's."""
     multi = module.CurlMulti()
     bodies: dict[Any, io.BytesIO] = {}
 

@@ -1,4 +1,4 @@
-/* From dlopen to the first answer, in a process of its own: prints the microseconds.
+/* From dlopen to the first answer, in a separate process: prints the microseconds.
  *
  *     startup boxretry LIBRARY     until the first decision
  *     startup curl LIBRARY         until the first easy handle

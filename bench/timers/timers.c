@@ -1,7 +1,7 @@
-/* Adding, cancelling and firing of timers: the engine's queue against a binary heap in C. timers COUNT
+/* Adding, canceling and firing of timers: the engine's queue against a binary heap in C. timers COUNT
  *
- * Both allocate an entry for each timer, and keep it until it is cancelled or fires. So many are added, for random times; a
- * third of them is cancelled, and the rest fires in order. Prints a table: the medians of several rounds, made in turn, in
+ * Both allocate an entry for each timer, and keep it until it is canceled or fires. COUNT are added, for random times; a
+ * third of them is canceled, and the rest fires in order. Prints a table: the medians of several rounds, made in turn, in
  * nanoseconds of processor time for each operation, and the memory that one timer takes. */
 #include "costs.h"
 

@@ -1,6 +1,6 @@
 /* How late idle timeouts are (M5): idle COUNT TIMEOUT_MS
  *
- * So many requests at once to a server that never answers. For each, the time from the moment at which the kernel gave
+ * COUNT requests at once to a server that never answers. For each, the time from the moment at which the kernel gave
  * the request to the server, the last thing that moved (or from the beginning of its attempt, if it never came), to the
  * call's end, minus the timeout: below 0 it is early. Where the machine is so busy that the kernel itself is late in
  * handing on what has been sent, that is seen here as early, too. Prints how many were early, and the least, the median,

@@ -30,7 +30,7 @@ def _patterns(option: Option) -> str:
 
 
 def bash(tool: Tool) -> str:
-    """For bash, with nothing but bash: the package bash-completion is not needed, but loads it by itself."""
+    """For bash alone: the package bash-completion is not needed, but loads it by itself."""
     first_words = " ".join([command.name for command in tool.commands] + _words(tool.main))
     text = _HEAD.format(shell="bash") + (
         "_boxretry() {\n"

@@ -47,7 +47,7 @@ def read(header: Path) -> list[Section]:
 
 
 def _declarations(body: str) -> Iterator[Declaration]:
-    # A struct may have blank lines in it; it goes on indented.
+    # A struct may have blank lines in it; the lines after them are indented.
     for block in re.split(r"\n\n+(?! )", body.strip()):
         comment = _COMMENT.match(block)
         code = block[comment.end() :] if comment else block

@@ -9,7 +9,7 @@ from header_text import Declaration, Section
 from tool_help import Command, Option, Tool
 
 _TITLE = re.compile(r"^([A-Z][\w ]*?)(?:, [^:\n]*)?:(?= |\n)")
-"""How a paragraph begins that is a section of its own: "Examples:", "JSON, an object with:"."""
+"""How a paragraph begins that becomes a section: "Examples:", "JSON, an object with:"."""
 
 
 def quoted(text: str) -> str:

@@ -38,7 +38,7 @@ _STYLES = {
     "1;32": "#89d185",
     "1;33": "#e2c08d",
 }
-"""The colour of each style that the tool uses."""
+"""The color of each style that the tool uses."""
 
 Cell = tuple[str, str]
 """A character and its style."""
@@ -87,7 +87,7 @@ def svg(program: Path) -> str:
 
 
 def _line(line: list[Cell], number: int) -> str:
-    """Each run of one style has its place and its length, whatever the font's own are."""
+    """Each run of one style has its place and its length, independent of the font."""
     text, column = "", 0
     y = _MARGIN + number * _HEIGHT + 14
     for style, cells in groupby(line, key=lambda cell: cell[1]):
@@ -130,6 +130,6 @@ def _on_terminal(program: Path) -> str:
 
 
 def _pieces(descriptor: int) -> Iterator[bytes]:
-    with contextlib.suppress(OSError):  # Nobody has the other end any more.
+    with contextlib.suppress(OSError):  # The other end is closed.
         while piece := os.read(descriptor, 65536):
             yield piece

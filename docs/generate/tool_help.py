@@ -30,7 +30,7 @@ class Option:
     group: str = ""
     """What it and its neighbors are about; empty if the command has no groups."""
     choices: list[str] = field(default_factory=list)
-    """All values that it takes, if it takes none but these."""
+    """All values that it takes, if it takes only these."""
 
 
 @dataclass

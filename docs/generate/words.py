@@ -19,12 +19,17 @@ from pathlib import Path
 
 from made_files import ROOT
 
+_PYTHON = ("abi", "engine", "exhaustion", "fuzz", "matrix", "model", "package", "server", "tool")
+_C = ("abi", "c", "engine", "engine_c", "exhaustion", "fuzz", "tool", "valgrind")
+_SWIFT = ("BoxRetryTests", "RetryCoreTests", "TestSupport", "fuzz", "model")
+"""Folders of tests, by language."""
+
 CLEAN = (
     "*.md",
     "docs/*.md",
     "docs/man/*",
     "docs/programs/*",
-    "docs/generate/words.py",
+    "docs/generate/*.py",
     "docs/site/*",
     "include/boxretry.h",
     "bindings/python/**/*.py",
@@ -34,8 +39,21 @@ CLEAN = (
     "bindings/c/*.c",
     "bindings/c/*/*.[ch]",
     "bindings/python/README.md",
-    "bench/**/*.md",
+    "bench/**/*.[chmp]*",
     "Tests/**/*.md",
+    *(
+        f"Tests/{folder}/**/*.py"
+        for folder in ["abi", "engine", "exhaustion", "fuzz", "matrix", "model", "package", "server", "tool"]
+    ),
+    *(
+        f"Tests/{folder}/**/*.c"
+        for folder in ["abi", "c", "engine", "engine_c", "exhaustion", "fuzz", "tool", "valgrind"]
+    ),
+    *(f"Tests/{folder}/**/*.h" for folder in ["engine", "engine_c", "exhaustion", "fuzz"]),
+    *(f"Tests/{folder}/**/*.swift" for folder in ["BoxRetryTests", "RetryCoreTests", "TestSupport", "fuzz", "model"]),
+    *(f"Tests/{folder}/**/*.sh" for folder in ["c", "engine_c"]),
+    "Tests/CurlEngineTests/[!G]*.swift",
+    "Tests/docs/[!t]*.py",
 )
 """Files that must not contain any of the phrases. Add files when they are rewritten."""
 
@@ -164,12 +182,12 @@ def _without_marks_of_code(text: str) -> str:
 
 
 def _python_prose(text: str) -> str:
-    lines = [""] * (text.count("\n") + 2)
+    source = text.split("\n")
+    lines = [""] * (len(source) + 1)
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            docstring = ast.get_source_segment(text, node.value, padded=True) or ""
-            for number, line in enumerate(docstring.split("\n"), node.lineno - 1):
-                lines[number] = line
+            end = node.end_lineno or node.lineno
+            lines[node.lineno - 1 : end] = source[node.lineno - 1 : end]
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             lines[token.start[0] - 1] += token.string

@@ -38,7 +38,7 @@ struct Command {
 }
 
 func number<Number: FixedWidthInteger>(_ text: String) -> Number {
-    guard let number = Number(text) else { fail("this is no number, or too large", text) }
+    guard let number = Number(text) else { fail("this is not a number, or too large", text) }
     return number
 }
 

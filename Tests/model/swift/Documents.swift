@@ -1,7 +1,7 @@
 import Foundation
 import RetryCore
 
-/// `json DOCUMENT`: the members of these names, as the JSON reader sees them; `none` if it is no object.
+/// `json DOCUMENT`: the members of these names, as the JSON reader sees them; `none` if it is not an object.
 func readDocument(_ command: Command) -> String {
     bytes(of: command).withUnsafeBytes { bytes in
         guard let object = JSONObject(bytes) else { return "none" }

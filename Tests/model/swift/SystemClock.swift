@@ -1,7 +1,7 @@
 import Foundation
 import RetryCore
 
-/// The clocks of the operating system: the core has none of its own.
+/// The clocks of the operating system: the core does not read one.
 final class SystemClock: Clock, Sendable {
     var monotonic: Instant { Self.now(CLOCK_MONOTONIC) }
     var boottime: Instant { Self.now(CLOCK_BOOTTIME) }

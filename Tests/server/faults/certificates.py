@@ -1,4 +1,4 @@
-"""Certificates for the TLS ports, made by the openssl command: nothing that expires lies in the repository."""
+"""Certificates for the TLS ports, made by the openssl command: nothing that expires is in the repository."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A socket of which every byte and every ending is exact.
 
 asyncio's own streams read ahead, buffer what is sent, and end a connection when it suits them. Here a read takes no
-more than it was asked for, what was sent has been handed to the kernel, and a connection ends when it is told to.
+more than it was asked for, what was sent has been handed to the kernel, and a connection ends when end() is called.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class ConnectionOver(Exception):
 
 
 class HangupWatch:
-    """Tells each connection at once that its client has gone, also while nobody reads from it.
+    """Tells each connection at once that its client has gone, also while nothing reads from it.
 
     A second epoll, watched by the event loop's own: asyncio cannot ask for EPOLLRDHUP.
     """
@@ -116,7 +116,7 @@ class Connection:
             timer.cancel()
 
     async def pause_or_end(self, seconds: float) -> None:
-        """Waits; there is nothing to go on with if the client goes meanwhile."""
+        """Waits; an exception ends it if the client leaves meanwhile."""
         if seconds:
             await self.pause(seconds)
             if self.gone:
@@ -165,7 +165,7 @@ class Connection:
     async def end_with_unread(self, how: str) -> None:
         """Ends a connection of which the client may still be sending.
 
-        Closing the socket now would send a reset, since there are unread bytes. So the client is told that nothing more
+        Closing the socket now would send a reset, since there are unread bytes. So the client learns that nothing more
         comes, and what it sends is thrown away until it has understood.
         """
         if how == "reset" or self._over:
@@ -250,7 +250,7 @@ class Connection:
             raise ConnectionOver
 
     async def _wait(self) -> None:
-        """Until _wake(). Whoever waits looks again whether what was waited for is there."""
+        """Until _wake(). A task that waits looks again whether what was waited for is there."""
         if self._over:
             raise ConnectionOver
         waiter = self._loop.create_future()

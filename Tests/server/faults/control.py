@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 async def seen(
     server: Server, id: str, requests: str = "0", over: str = "0", ended: str = "0", within: str = "10000"
 ) -> Any:
-    """The requests with this id in order; first waits until there are so many, and they or their connections end."""
+    """The requests with this id in order; first waits until there are `count`, and they or their connections end."""
     record = server.record
     least = parse_count(requests)
 
@@ -36,7 +36,7 @@ async def seen(
 async def connections(
     server: Server, port: str | None = None, opened: str = "0", ended: str = "0", within: str = "10000"
 ) -> Any:
-    """All connections, or those to one port; first waits until there are so many, and have ended."""
+    """All connections, or those to one port; first waits until there are `count`, and have ended."""
     record = server.record
     least = parse_count(opened)
     wanted = None if port is None else parse_count(port)

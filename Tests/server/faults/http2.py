@@ -25,7 +25,7 @@ CONNECTION_WINDOW = 1 << 24  # large: only the windows of streams hold a client 
 
 
 class PlainEncoder(Encoder):
-    """Without Huffman's code, which takes Python seconds for a megabyte of headers, while nobody else is served."""
+    """Without Huffman's code, which takes Python seconds for a megabyte of headers, while no other client is served."""
 
     def encode(self, headers: Any, huffman: bool = False) -> bytes:
         return super().encode(headers, huffman)
@@ -116,7 +116,7 @@ class Http2:
                     return await self._read_to_end(event)
                 self._handle(event)
                 if isinstance(event, events.RequestReceived):
-                    await asyncio.sleep(0)  # its task begins, and records it whatever comes next
+                    await asyncio.sleep(0)  # its task begins, and records it in any case
             self.put()
 
     async def _read_to_end(self, goaway: events.ConnectionTerminated) -> None:
@@ -201,6 +201,6 @@ def _start(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
 
 
 def _report_failure(task: asyncio.Task[None]) -> None:
-    """At once: nobody else may ever look at the result."""
+    """At once: no other code may look at the result."""
     if not task.cancelled() and (failure := task.exception()) is not None and not isinstance(failure, ConnectionOver):
         task.get_loop().call_exception_handler({"message": "HTTP/2 has failed", "exception": failure, "task": task})

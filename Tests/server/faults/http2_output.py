@@ -26,7 +26,7 @@ class Output:
         self._over = False
 
     def put(self, data: bytes, step: int = 0, pause: float = 0.0) -> asyncio.Future[None]:
-        """Done when this and all before it has been handed to the kernel; cancelled if that can no longer be."""
+        """Done when this and all before it has been handed to the kernel; canceled if that is no longer possible."""
         sent: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if self._over:
             sent.cancel()
@@ -36,7 +36,7 @@ class Output:
         return sent
 
     async def send(self) -> None:
-        """Sends what is put in, until it is cancelled or the connection is over."""
+        """Sends what is put in, until it is canceled or the connection is over."""
         try:
             while True:
                 await self._filled.wait()

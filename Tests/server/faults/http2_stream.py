@@ -25,17 +25,17 @@ Lines = list[tuple[bytes, bytes]]
 
 
 class StreamOver(Exception):
-    """The server has ended the stream; the connection goes on."""
+    """The server has ended the stream; the connection continues."""
 
 
 class Http2Stream:
-    task: asyncio.Task[None]  # runs serve(); cancelled when the client ends the stream, or the connection ends
+    task: asyncio.Task[None]  # runs serve(); canceled when the client ends the stream, or the connection ends
 
     def __init__(self, connection: Http2, site: Site, request: SeenRequest, number: int) -> None:
         self.request = request
         self.number = number
         self.idle: float | None = None
-        self.window_opened = asyncio.Event()  # perhaps; whoever waits looks again
+        self.window_opened = asyncio.Event()  # perhaps; a task that waits looks again
         self._connection = connection
         self._site = site
         self._answer = Answer("")

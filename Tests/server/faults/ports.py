@@ -1,4 +1,4 @@
-"""Kinds of ports: plain and TLS, well and badly behaved, and those on which nobody answers."""
+"""Kinds of ports: plain and TLS, well and badly behaved, and those without an answer."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Port:
         if kinds[0] == "backlog":
             self._socket.listen(0)
             self._fill_backlog()
-        elif kinds[0] != "refused":  # a port that is bound and does not listen refuses, and nobody else can get it
+        elif kinds[0] != "refused":  # a port that is bound and does not listen refuses, and no other program can get it
             self._socket.listen(BACKLOG)
 
     def start(self, treat: Callable[[socket.socket, Port, str], None]) -> None:
@@ -128,7 +128,7 @@ class Port:
             each.close()
 
     def _fill_backlog(self) -> None:
-        """Connects until the queue of the kernel is full: from then on a client's connect() gets no answer at all."""
+        """Connects until the queue of the kernel is full: from then on a client's connect() gets no answer."""
         for _ in range(4):
             filler = socket.socket()
             filler.setblocking(False)

@@ -49,7 +49,7 @@ class SeenRequest:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come of it. After HTTP/1.1's, the connection may stay open."""
+        """Whether it has ended. After a request over HTTP/1.1, the connection may stay open."""
         if self.connection.ended is not None:
             return True
         if self.stream is not None:

@@ -66,7 +66,7 @@ class Script:
         return kind == "auth", expanded
 
     def _check(self) -> None:
-        """Makes every answer once, so that whatever is wrong with a URL is refused at the first request."""
+        """Makes every answer once, so that any mistake in a URL is refused at the first request."""
         if len(self.items) > 1 and not self.id:
             raise BadScript("a script of several items needs an id")
         if self.checks_token != bool(self.accept or self.reject):

@@ -32,7 +32,7 @@ class Server:
         self._tokens: Counter[str] = Counter()  # tokens given out so far, by id
 
     def start(self, http_port: int) -> None:
-        """Opens a port of each kind of its own."""
+        """Opens a separate port of each kind."""
         for kind in (*self._behaviours, *ports.DEAD_KINDS):
             self._named_ports[kind] = self.open_port([kind], http_port if kind == "http" else 0)
 
@@ -80,7 +80,7 @@ class Server:
         return (answer.raw if answer.content == "raw" else answer.body).encode("latin-1")
 
     def location(self, request: SeenRequest, answer: Answer) -> str:
-        """The same URL again, so that the script goes on; at another origin if `to` says so."""
+        """The same URL again, so that the script continues; at another origin if `to` says so."""
         if answer.to is None:
             return request.path
         if answer.to in self._named_ports:

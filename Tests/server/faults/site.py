@@ -9,7 +9,7 @@ from .vocabulary import Answer
 
 
 class Site(Protocol):
-    """What answers requests, whatever protocol they came in."""
+    """What answers requests, in any protocol."""
 
     async def begin(self, request: SeenRequest) -> Answer:
         """Records a request whose head has come, and says what is to be done with it."""

@@ -21,7 +21,7 @@ HTTP2_FAULTS = ("goaway", "stream_reset", "stream_end")
 FAULTS = ("reset", "close", "cut", "stall", *HTTP2_FAULTS)
 FAULTS_AFTER = {how + "_after": how for how in FAULTS}
 PLACES = ("request", "before", "headers", "body", "end")
-UNKNOWN_MIDDLE = 16  # the middle of a body whose length nobody knows
+UNKNOWN_MIDDLE = 16  # the middle of a body of unknown length
 
 
 class BadScript(ValueError):
