@@ -103,11 +103,38 @@ def test_an_answer_counts_although_the_stream_is_reset_behind_it(
     assert statuses(response.attempts) == [status]
 
 
+def frame(kind: int, flags: int, payload: bytes) -> bytes:
+    """Of the first stream of a connection."""
+    return len(payload).to_bytes(3, "big") + bytes([kind, flags, 0, 0, 0, 1]) + payload
+
+
+HEADERS, DATA, RST_STREAM = 1, 0, 3
+END_STREAM, END_HEADERS = 1, 4
+NO_ERROR = bytes(4)
+WHOLE = {
+    "204": frame(HEADERS, END_HEADERS | END_STREAM, b"\x89"),
+    "with a length": frame(HEADERS, END_HEADERS, b"\x88\x5c\x015") + frame(DATA, END_STREAM, b"whole"),
+    "without a length": frame(HEADERS, END_HEADERS, b"\x88") + frame(DATA, END_STREAM, b"whole"),
+}
+
+
 @pytest.mark.xfail(
     LIBCURL < (8,), strict=True, raises=ProtocolError, reason="libcurl 7.88 drops what came with a RST_STREAM"
 )
-def test_an_answer_counts_although_the_reset_comes_with_it(server: FaultServer, client: Client) -> None:
-    """Given both in one piece, on a connection that is there, as the first stream of which is 1."""
-    head, reset = bytes.fromhex("000001 01 05 00000001 89"), bytes.fromhex("000004 03 00 00000001 00000000")
-    response = put(server, client, "h2c", {"raw": head + reset}, bytes(SIZE), idle(5_000))
-    assert response.status == 204
+@pytest.mark.parametrize("answer", WHOLE)
+def test_an_answer_counts_although_the_reset_comes_with_it(server: FaultServer, client: Client, answer: str) -> None:
+    """RFC 9113, 8.1. Given both in one piece."""
+    raw = WHOLE[answer] + frame(RST_STREAM, 0, NO_ERROR)
+    response = put(server, client, "h2c", {"raw": raw}, bytes(SIZE), idle(5_000))
+    assert (response.status, response.content) == ((204, b"") if answer == "204" else (200, b"whole"))
+
+
+@pytest.mark.parametrize("answer", WHOLE)
+def test_an_answer_to_a_request_that_was_sent_counts_although_a_reset_comes_with_it(
+    server: FaultServer, client: Client, answer: str
+) -> None:
+    """Its last frame has ended the stream, which the reset is too late for."""
+    raw = WHOLE[answer] + frame(RST_STREAM, 0, NO_ERROR)
+    url = server.url("/seq/200", {"raw": raw}, kind="h2c")
+    response = client.get(url, http_version=HTTPVersion.HTTP_2_PRIOR_KNOWLEDGE, strategy=once())
+    assert response.status == (204 if answer == "204" else 200)
