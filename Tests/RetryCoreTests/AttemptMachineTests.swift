@@ -141,6 +141,19 @@ import Testing
         }
     }
 
+    @Test("B2, W10: over HTTP/2, a failure to send after the response has begun is the end of the response")
+    func sendFailsLate() {
+        for version in [ConnectionProtocol.http1, .http2] {
+            let attempt = AttemptScene()
+            #expect(attempt.begin(at: 0, boottime: 0) && attempt.startSending(.init(), at: 0))
+            #expect(attempt.maySend(over: version, nil) == .send)
+            #expect(attempt.take(version == .http2 ? "HTTP/2 200" : "HTTP/1.1 200 OK"))
+            let cause: NetworkExceptionCause = version == .http2 ? .receive : .send
+            let end = TransportEnd.writeFailed(hasSentAll: false, mayBeDead: false)
+            #expect(attempt.transportEnded(end) == .end(.exception(cause)))
+        }
+    }
+
     @Test("F97: what was decided at the head of one sending is not known to the next one") func nextSending() {
         let attempt = AttemptScene.sending(Self.sink)
         #expect(attempt.head("HTTP/1.1 200 OK") == .ask)

@@ -108,7 +108,10 @@ extension AttemptMachine {
         case .aborted: return .end(.exception(.protocol))
         case .failed(let cause), .timedOut(let cause): return .end(.exception(cause))
         case .lost, .deadConnection: return .end(.exception(.receive))
-        case .writeFailed(let hasSentAll, _): return .end(.exception(hasSentAll ? .receive : .send))
+        case .writeFailed(let hasSentAll, _):
+            // Over HTTP/2, a transport may report the end of a stream whose response has begun as a failure to send.
+            let hasResponse = exchange.status > 0 && exchange.isMultiplexed
+            return .end(.exception(hasSentAll || hasResponse ? .receive : .send))
         case .refusedByProxy: return .end(.exception(.connect))
         case .lineTooLong: return .end(isInHead ? .local(.responseTooLarge) : .exception(.protocol))
         case .local(let failure): return .end(.local(failure))
