@@ -12,6 +12,8 @@ struct ConnectionTable {
         var key: UInt64 = 0
         /// Transfers that use it.
         var users = 0
+        /// A request was sent on it.
+        var hasCarried = false
         /// The next descriptor in the same bucket; -1: none.
         var next: Int32 = -1
     }
@@ -51,6 +53,12 @@ struct ConnectionTable {
     }
 
     func isInUse(_ key: UInt64) -> Bool { descriptor(of: key).map { entries[Int($0)].users > 0 } ?? false }
+
+    mutating func carry(_ key: UInt64) {
+        if let descriptor = descriptor(of: key) { entries[Int(descriptor)].hasCarried = true }
+    }
+
+    func hasCarried(_ key: UInt64) -> Bool { descriptor(of: key).map { entries[Int($0)].hasCarried } ?? false }
 
     mutating func remove(_ descriptor: Int32) {
         let index = Int(descriptor)

@@ -59,7 +59,9 @@ extension CurlTransport {
         guard let transfer = easy.transfer else { return false }
         let agreed = agreed(connection, transfer)
         let problem = agreed == .http2 ? problemOfShared(connection, easy) : occupy(connection, easy)
-        return transfer.maySend(over: agreed, problem)
+        guard transfer.maySend(over: agreed, problem) else { return false }
+        if agreed == .http2 { connections.carry(connection.key) }
+        return true
     }
 
     /// libcurl from 8.22 on offers a connection that it has used within the last second without a look at its socket.
@@ -79,10 +81,13 @@ extension CurlTransport {
     }
 
     /// While nobody uses a connection, its server may send frames about the connection, but has little reason to: whether
-    /// the unread bytes are frames is not known, so another connection is made.
+    /// the unread bytes are frames is not known, so another connection is made. If nothing was sent on the connection,
+    /// they are the settings with which a server begins.
     private func isShareStale(_ connection: shim_connection) -> Bool {
         guard let descriptor = connections.descriptor(of: connection.key) else { return false }
-        guard !connections.isInUse(connection.key) else { return shim_socket_is_closed(descriptor) }
+        guard connections.hasCarried(connection.key), !connections.isInUse(connection.key) else {
+            return shim_socket_is_closed(descriptor)
+        }
         return connection.has_unread_tls || !shim_socket_is_quiet(descriptor)
     }
 
