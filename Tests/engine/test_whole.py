@@ -299,6 +299,7 @@ def test_f86_a_body_whose_end_nobody_can_say_is_not_handed_on(tmp_path: Path, he
             with pytest.raises(ProtocolError) as raised, Client(quick(max_retries_on_exception=1)) as client:
                 client.get(server.url, to_file=to_file)
             assert statuses(raised.value.attempts) == [Cause.PROTOCOL.name] * 2
+            assert "Content-Length or Transfer-Encoding cannot be used" in str(raised.value)
     assert (tmp_path / "out").read_bytes() == b"old"
 
 
