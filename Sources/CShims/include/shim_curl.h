@@ -224,7 +224,7 @@ typedef struct shim_report {
   int32_t proxy_status;    /* see shim_easy_proxy_status() */
   const char *tls_problem; /* why the TLS handshake failed: a static text; NULL: it did not, or the reason is unknown */
   bool is_proxy_tls;       /* the handshake was with a proxy */
-  bool has_bad_length;     /* a Content-Length in the response is invalid, or contradicts another (8.17 and newer) */
+  bool has_bad_framing;    /* libcurl has rejected a Content-Length or Transfer-Encoding of the response */
 } shim_report;
 
 /* `is_whole`: the transfer ended without an error. `has_body`: of the request. `report->http_version`: of the last status

@@ -39,7 +39,7 @@ public struct FailureReason {
         case (.tls, _):
             guard let problem = report.tls_problem else { return nil }
             self.init(report.is_proxy_tls ? "proxy" : nil, .text(problem))
-        case (.protocol, _) where !isFramed || report.has_bad_length:
+        case (.protocol, _) where !isFramed || report.has_bad_framing:
             self.init("response", .words("Content-Length or Transfer-Encoding cannot be used"))
         default: return nil
         }
