@@ -84,8 +84,8 @@ def _broken_answers(version: Version) -> list[Fault]:
             "too long a body",
             right.well(),
             item="long",
-            deviation="libcurl 8.0 and newer reports a stream error, which is a protocol exception"
-            if is_2 and LIBCURL >= (8,)
+            deviation="libcurl 8.6 and newer reports a stream error, which is a protocol exception"
+            if is_2 and LIBCURL >= (8, 6)
             else "",
         ),
         _exception("garbage for a status", "protocol", "garbage"),

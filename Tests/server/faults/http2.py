@@ -77,6 +77,10 @@ class Http2:
         if self._ending is not None:
             await self._connection.end_with_unread(self._ending)
 
+    @property
+    def ping_acks(self) -> int:
+        return self._connection.seen.ping_acks
+
     def put(self, data: bytes = b"", step: int = 0, pause: float = 0.0) -> asyncio.Future[None]:
         """Sends the frames that have been made, and these bytes."""
         return self._output.put(self.frames.data_to_send() + data, step, pause)
@@ -148,6 +152,8 @@ class Http2:
                 stream.window_opened.set()
         elif isinstance(event, events.PingAckReceived):
             self._connection.seen.ping_acks += 1
+            for stream in self._streams.values():
+                stream.ping_answered.set()
 
     def _begin(self, event: events.RequestReceived) -> None:
         self._cancel_idle_timer()

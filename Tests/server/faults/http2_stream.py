@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .http2 import Http2
 
 PINGS_AT_ONCE = 100
+#: A client may refuse to store more than 1,000 answers, which a slow machine does not let it send.
+PINGS_UNANSWERED = 500
 
 Lines = list[tuple[bytes, bytes]]
 
@@ -36,6 +38,7 @@ class Http2Stream:
         self.number = number
         self.idle: float | None = None
         self.window_opened = asyncio.Event()  # perhaps; a task that waits looks again
+        self.ping_answered = asyncio.Event()
         self._connection = connection
         self._site = site
         self._answer = Answer("")
@@ -117,8 +120,11 @@ class Http2Stream:
         if answer.settings:
             connection.frames.update_settings(dict(answer.settings))
             await connection.put()
-        sent = 0
+        sent, answered_before = 0, connection.ping_acks
         while sent < answer.pings:
+            while sent - (connection.ping_acks - answered_before) > PINGS_UNANSWERED - PINGS_AT_ONCE:
+                self.ping_answered.clear()
+                await self.ping_answered.wait()
             count = min(PINGS_AT_ONCE, answer.pings - sent)
             await connection.put(b"".join(_ping(sent + i) for i in range(count)))
             await asyncio.sleep(0)
