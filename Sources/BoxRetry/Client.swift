@@ -149,8 +149,10 @@ extension ClientHandle {
 
 extension ClientHandle {
     /// Checks and copies a request, and creates its call.
+    ///
+    /// - `isSubmitted`: its end comes as the request says; otherwise, its caller waits for it.
     func makeCall(
-        _ pointer: UnsafePointer<boxretry_request>?, delivery: (boxretry_request) throws(Failure) -> Call.Delivery
+        _ pointer: UnsafePointer<boxretry_request>?, isSubmitted: Bool
     ) throws(Failure) -> Call {
         // Opening files is a cancellation point.
         shim_thread_disable_cancel()
@@ -168,7 +170,8 @@ extension ClientHandle {
         if strategy.callsBack { try describe(copy, request) }
         return Call(
             engine: engine, request: copy, strategy: strategy, settings: settings,
-            delivery: try delivery(request), cancelSwitch: cancel, userPointer: request.user_pointer, sink: sink,
+            delivery: isSubmitted ? try delivery(of: request) : .none, cancelSwitch: cancel,
+            userPointer: request.user_pointer, sink: sink,
             tokens: tokens, owner: owner)
     }
 
@@ -328,10 +331,13 @@ public func boxretry_client_perform(
 ) -> boxretry_error {
     answer { () throws(Failure) in
         try refuseInCallback()
+        // Once for all locks.
+        shim_thread_disable_cancel()
+        defer { shim_thread_restore_cancel() }
         // Retained, because another thread may free the client meanwhile.
         let handle = try ClientHandle.retained(try required(client, "client"), "client")
         let out = try required(out, "out")
-        let call = try handle.makeCall(request) { _ in .none }
+        let call = try handle.makeCall(request, isSubmitted: false)
         _ = CallHandle.lent(by: call)
         try handle.engine.start(call) { $0.perform(call) }
         guard let result = handle.engine.takeResult(of: call) else { throw .outOfMemory }
@@ -345,7 +351,7 @@ public func boxretry_client_submit(
     _ out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> boxretry_error {
     ClientHandle.with(client, "client") { handle throws(Failure) in
-        let call = try handle.makeCall(request) { request throws(Failure) in try delivery(of: request) }
+        let call = try handle.makeCall(request, isSubmitted: true)
         if case .none = call.delivery { _ = try required(out, "out") }
         let callHandle = Unmanaged.passRetained(CallHandle.lent(by: call))
         call.isUnowned = out == nil

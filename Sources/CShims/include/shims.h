@@ -67,6 +67,15 @@ static inline uint32_t shim_thread_number(void) {
   return shim_thread_number_or_0 != 0 ? shim_thread_number_or_0 : shim_new_thread_number();
 }
 
+/* A counter that one thread at a time counts up, and others read meanwhile. */
+static inline void shim_count_up(int64_t *counter) {
+  __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+}
+
+static inline int64_t shim_counted(const int64_t *counter) {
+  return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
 /* --- Processes: the number of forks between the loading of the library and this process. --- */
 
 extern _Atomic uint32_t shim_forks __attribute__((visibility("hidden")));

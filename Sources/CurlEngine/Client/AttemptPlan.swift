@@ -21,14 +21,14 @@ struct AttemptPlan: ~Copyable {
     fileprivate init(
         of call: Call, lines: UnsafeMutablePointer<shim_lines>?, authorization: UnsafeMutablePointer<shim_lines>?
     ) {
-        let (settings, target) = (call.settings, call.target)
+        let target = call.target
         self.target = target
         self.lines = lines
         self.authorization = authorization
         requestLines = call.request.ownLines
         isFresh = call.isFresh
         let asksForRest = call.download?.range != nil
-        isCompressed = settings.isCompressed && !asksForRest && call.request.asksForWhole
+        isCompressed = call.settings.isCompressed && !asksForRest && call.request.asksForWhole
         var request = Exchange.Request()
         request.hasBody = target.hasBody
         request.isHead = call.request.isHead
@@ -36,8 +36,8 @@ struct AttemptPlan: ~Copyable {
         request.sinkTakesErrors = call.sink?.takesErrors == true
         request.renewsToken = authorization != nil && call.auth?.source.isRenewable == true
         request.asksForRest = asksForRest
-        request.mayMultiplex = settings.httpVersion.mayMultiplex(hasTLS: target.place.has_tls)
-        request.negotiatesHTTP2 = settings.httpVersion == .http2 && target.place.has_tls
+        request.mayMultiplex = call.settings.httpVersion.mayMultiplex(hasTLS: target.place.has_tls)
+        request.negotiatesHTTP2 = call.settings.httpVersion == .http2 && target.place.has_tls
         self.request = request
     }
 

@@ -50,12 +50,25 @@ struct CallLine {
     private mutating func forgetPlaces() {
         if count == 0 {
             forgotten += calls.count
-            calls.removeAll(keepingCapacity: calls.count <= 1_024)
+            calls.clear()
             first = 0
         } else if first > 1_024, first > calls.count / 2 {
             forgotten += first
-            calls.removeFirst(first)
+            for index in first..<calls.count { calls[index - first] = calls[index] }
+            for _ in 0..<first { calls.removeLast() }
             first = 0
+        }
+    }
+}
+
+extension Array {
+    /// Empties it, and keeps its memory for the next elements, unless it has grown beyond what is usual. (`removeAll` is
+    /// larger, and slower for few elements.)
+    mutating func clear() {
+        if count > 1_024 {
+            self = []
+        } else {
+            while !isEmpty { removeLast() }
         }
     }
 }

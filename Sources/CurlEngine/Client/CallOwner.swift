@@ -12,11 +12,11 @@ public final class CallOwner {
         return true
     }
 
-    /// A call of it has ended. Who is to be told, without the lock.
-    func end() -> [Waiter] {
+    /// A call of it has ended.
+    func end() {
         unfinished -= 1
-        guard unfinished == 0 else { return [] }
-        defer { waiters = [] }
-        return waiters
+        guard unfinished == 0, !waiters.isEmpty else { return }
+        for waiter in waiters { waiter.tell() }
+        waiters = []
     }
 }

@@ -123,14 +123,12 @@ public final class RequestCopy {
 
     /// As the transport shall send it, with these header lines.
     func attempt(
-        to target: Target, settings: CallSettings, lines: UnsafeMutablePointer<shim_lines>, isLarge: Bool
+        to target: Target, lines: UnsafeMutablePointer<shim_lines>, isLarge: Bool
     ) -> shim_attempt {
         var attempt = shim_attempt()
         attempt.method = UnsafePointer(target.method)
         attempt.url = UnsafePointer(target.url)
         attempt.headers = lines
-        attempt.http_version = settings.httpVersion.wanted(hasTLS: target.place.has_tls)
-        attempt.direct = settings.isDirect
         attempt.large = isLarge
         switch body {
         case .memory(let bytes, let count, _) where target.hasBody:

@@ -24,10 +24,7 @@ extension Engine {
 
     private func begin(_ call: Call) {
         if call.attempt.begin(at: now, boottime: boottime) {
-            locked {
-                stats.attempts += 1
-                if !call.records.isEmpty { stats.retries += 1 }
-            }
+            countAttempt(isRetry: !call.records.isEmpty)
         }
         do throws(PlanFailure) {
             startSending(call, try call.plan())

@@ -152,17 +152,24 @@ extension Engine {
         let result = call.makeResult(ending)
         drop(&call.transfer)
         call.cancelSwitch?.remove(call)
-        locked {
-            call.result = result
-            call.isDone = true
-            stats.ended += 1
-        }
-        deliver(call)
-        call.lentHandle = nil
         shim_monitor_lock(lock)
+        isPolling = false
+        call.result = result
+        call.isDone = true
+        stats.ended += 1
+        switch call.delivery {
+        case .none: break
+        case .queue(let queue):
+            if !queue.put(call), call.isUnowned { settings.dropHandle?(call.handle) }
+        case .callback(let body):
+            shim_monitor_unlock(lock)
+            body(call)
+            shim_monitor_lock(lock)
+        }
+        call.lentHandle = nil
         unfinished -= 1
         let waiter = call.waiter
-        for waiter in call.owner?.end() ?? [] { waiter.tell() }
+        call.owner?.end()
         shim_monitor_unlock(lock)
         waiter?.tell()
     }
@@ -180,14 +187,5 @@ extension Engine {
         }
         call.request.source?.close()
         return ending
-    }
-
-    func deliver(_ call: Call) {
-        switch call.delivery {
-        case .none: break
-        case .queue(let queue):
-            if !queue.put(call), call.isUnowned { settings.dropHandle?(call.handle) }
-        case .callback(let body): body(call)
-        }
     }
 }

@@ -85,15 +85,15 @@ extension Engine {
             turn(until: limit, isOver)
             shim_monitor_lock(lock)
             dropTransportIfClosed()
-            shim_monitor_unlock(lock)
             shim_libcurl_leave()
         } else {
             endWithoutTransport()
+            shim_monitor_lock(lock)
         }
         shim_thread_restore_cancel()
-        shim_monitor_lock(lock)
         hasDriver = false
-        if unfinished == 0 {
+        isPolling = false
+        if unfinished == 0, !commands.isEmpty {
             // Whatever is left is about calls that have ended, and would keep them.
             let late = commands
             commands = []
@@ -208,7 +208,7 @@ extension Engine {
             return isDone
         }
         if mayTakeRole ? claimRole(until: limit) : !hasDriver {
-            drive(until: limit) { locked { call.isDone } }
+            drive(until: limit) { call.isDone }  // It is this thread that ends the call.
             leaveRole(afterGrace: mayTakeRole)
             let isDone = call.isDone
             shim_monitor_unlock(lock)

@@ -39,13 +39,17 @@ public final class Engine {
     let clock: any Clock
     /// Nil: the clock is the system's.
     let virtualTime: VirtualTime?
+    /// Counted on the loop, and read by any thread.
+    private var attempts: Int64 = 0
+    private var retries: Int64 = 0
     /// How often something has moved on a transfer.
     var movements = 0
     let proxies: ProxyNames
     public let settings: EngineSettings
     /// Nil while it is being made, and once the engine is closed. Who takes it away holds the role and the lock.
     var transport: (any Transport)?
-    /// The driver waits, and has to be woken to look at the commands. Guarded by the lock.
+    /// The driver waits, or has waited, and has to be woken to look at the commands. Guarded by the lock. Between its wait
+    /// and the next lock it may be woken for nothing.
     var isPolling = false
     /// Something happened in this turn that somebody waits for, or that gives others their turn: no time to sleep.
     var hasMoreToDo = false
@@ -239,7 +243,10 @@ public final class Engine {
     }
 
     public var currentStats: Stats {
-        locked { stats }
+        var stats = locked { self.stats }
+        stats.attempts = shim_counted(&attempts)
+        stats.retries = shim_counted(&retries)
+        return stats
     }
 
     /// The call's result, once: whoever asks first gets it, if the call has ended.
@@ -326,7 +333,6 @@ public final class Engine {
         guard mayWait() else { return }
         readClock()
         let happened = transport.wait(nanoseconds: hasMoreToDo ? 0 : timeToWait(until: limit))
-        locked { isPolling = false }
         waited(happened)
         takeEnded(transport)
         readClock()
@@ -379,10 +385,18 @@ public final class Engine {
         }
     }
 
+    func countAttempt(isRetry: Bool) {
+        shim_count_up(&attempts)
+        if isRetry { shim_count_up(&retries) }
+    }
+
     func runCommands() {
         // The two take turns, so that neither is allocated anew.
-        locked { swap(&commands, &commandsInHand) }
-        defer { commandsInHand.removeAll(keepingCapacity: commandsInHand.count <= 1_024) }
+        locked {
+            isPolling = false
+            swap(&commands, &commandsInHand)
+        }
+        defer { commandsInHand.clear() }
         for index in commandsInHand.indices {  // An iterator would keep the array, and have it copied.
             switch commandsInHand[index] {
             case .start(let call):

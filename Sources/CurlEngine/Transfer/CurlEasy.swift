@@ -47,7 +47,7 @@ final class CurlEasy: FormCarrier {
     func begin(_ transfer: Transfer) -> LocalFailure? {
         carried = Unmanaged.passUnretained(transfer)
         transfer.carrier = self
-        if !openedSockets.isEmpty { openedSockets.removeAll(keepingCapacity: true) }
+        openedSockets.clear()
         occupiedSocket = -1
         socket = -1
         unsentBytes = 0

@@ -12,6 +12,8 @@ final class CurlTransport: Transport {
     let environmentHasProxy: Bool
     private let epoll: Int32
     private let wakeup: Int32
+    /// What epoll tells.
+    private let ready = UnsafeMutablePointer<shim_ready>.allocate(capacity: Engine.eventsAtOnce)
     /// By group; nil until the first transfer of that group.
     private var multis: [3 of OpaquePointer?] = .init(repeating: nil)
     private var idleHandles: [CurlEasy] = []
@@ -79,6 +81,7 @@ final class CurlTransport: Transport {
     }
 
     deinit {
+        ready.deallocate()
         // Once the process exits, its memory goes with it.
         guard shim_libcurl_enter() else { return }
         for index in multis.indices { shim_multi_free(multis[index]) }
@@ -139,13 +142,9 @@ final class CurlTransport: Transport {
     }
 
     func wait(nanoseconds: Int64) -> Int {
-        var ready: [64 of shim_ready] = .init(repeating: shim_ready())
-        var span = ready.mutableSpan
         let timeout = timeoutMilliseconds(nanoseconds)
         shim_libcurl_rest()
-        let count = span.withUnsafeMutableBufferPointer {
-            shim_epoll_wait(epoll, $0.baseAddress, Int32(Engine.eventsAtOnce), timeout)
-        }
+        let count = shim_epoll_wait(epoll, ready, Int32(Engine.eventsAtOnce), timeout)
         shim_libcurl_resume()
         engine.woke()
         var handled = 0
@@ -234,7 +233,7 @@ final class CurlTransport: Transport {
     private func unmuteAll() {
         mutedUntil = .max
         for index in muted where sockets[index].isMuted { unmute(index) }
-        muted.removeAll(keepingCapacity: true)
+        muted.clear()
     }
 
     private func unmute(_ index: Int) {

@@ -16,6 +16,7 @@ struct ResponseHead {
 
     /// Takes over the buffer, which has so many lines at most behind the status line. Nil if there is no memory: lines that
     /// are missing would read as if they had never come.
+    @_optimize(speed)
     init?(_ buffer: shim_buffer, lines: Int) {
         bytes = buffer
         defer { cutStatusLine() }
@@ -46,6 +47,7 @@ struct ResponseHead {
     }
 
     /// Finds the reason phrase in "HTTP/1.1 404 Not Found", and ends it (RFC 9112, 4).
+    @_optimize(speed)
     private mutating func cutStatusLine() {
         guard let data = bytes.data else { return }
         var end = shim_find(data, Self.newline, bytes.count)
@@ -87,6 +89,7 @@ struct ResponseHead {
     private static var colon: CChar { CChar(bitPattern: UInt8(ascii: ":")) }
 
     /// Ends name and value of the line from `start` to before the newline at `end`; nil if it is no header line.
+    @_optimize(speed)
     private static func cut(
         _ data: UnsafeMutablePointer<CChar>, _ start: Int, _ end: Int
     ) -> (UnsafeMutablePointer<CChar>, UnsafeMutablePointer<CChar>)? {

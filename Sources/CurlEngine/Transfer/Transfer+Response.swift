@@ -4,6 +4,7 @@ import RetryCore
 /// What comes back: the head.
 extension Transfer {
     /// False: stop.
+    @_optimize(speed)
     func receive(header line: UnsafePointer<CChar>, _ count: Int) -> Bool {
         touch()
         guard !call.attempt.expectsStatusLine else { return receive(statusLine: line, count) }

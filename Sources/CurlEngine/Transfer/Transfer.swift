@@ -77,9 +77,9 @@ final class Transfer {
 
     /// What the transport needs for it.
     func attempt() -> shim_attempt {
-        let call = call
-        var attempt = call.request.attempt(
-            to: target, settings: call.settings, lines: plan.headerLines, isLarge: call.sink != nil)
+        var attempt = call.request.attempt(to: target, lines: plan.headerLines, isLarge: call.sink != nil)
+        attempt.http_version = call.settings.httpVersion.wanted(hasTLS: target.place.has_tls)
+        attempt.direct = call.settings.isDirect
         attempt.fresh = plan.isFresh
         attempt.compressed = plan.isCompressed
         // Where it is not known, waiting would not do: a server that does not say what it speaks would hold up all.

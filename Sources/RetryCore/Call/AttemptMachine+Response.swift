@@ -52,6 +52,7 @@ extension AttemptMachine {
 
     /// Any further line, including the empty one; or a trailer, which is not part of the head (RFC 9110, 6.5.1), but
     /// counts against its limits.
+    @_optimize(speed)
     public mutating func headerLine(_ line: UnsafePointer<CChar>, _ count: Int) -> HeadAction {
         let isInHead = state == .head
         if isInHead, count <= 2 {

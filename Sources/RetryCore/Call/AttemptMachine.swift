@@ -174,6 +174,7 @@ public struct AttemptMachine {
 
     /// The first timeout that will end the sending if there is no progress, and the nanoseconds left; below 0 if
     /// overdue.
+    @inline(__always)  // Otherwise, the machine is copied.
     public func nextTimeout(_ timeouts: AttemptTimeouts, now: Int64, boottime: Int64) -> (
         cause: NetworkExceptionCause, left: Int64
     ) {

@@ -20,6 +20,7 @@ public enum RequestChecks {
     public static func isURL(_ text: UnsafePointer<CChar>) -> Bool { urlProblem(text) == nil }
 
     /// What is wrong with the characters of a URL; nil: nothing.
+    @_optimize(speed)
     public static func urlProblem(_ text: UnsafePointer<CChar>) -> StaticString? {
         var text = ByteCursor(cString: text)
         var length = 0
@@ -36,11 +37,11 @@ public enum RequestChecks {
 
     /// The engine writes these itself.
     public static func isReservedHeader(_ name: UnsafePointer<CChar>) -> Bool {
-        HeaderName("content-length").matches(name) || HeaderName("transfer-encoding").matches(name)
-            || HeaderName("expect").matches(name)
+        isNamed(name, "content-length") || isNamed(name, "transfer-encoding")
+            || isNamed(name, "expect")
     }
 
-    public static func isContentType(_ name: UnsafePointer<CChar>) -> Bool { HeaderName("content-type").matches(name) }
+    public static func isContentType(_ name: UnsafePointer<CChar>) -> Bool { isNamed(name, "content-type") }
 
     public static func isSameHeader(_ name: UnsafePointer<CChar>, _ other: UnsafePointer<CChar>) -> Bool {
         ASCII.isEqual(name, other)
@@ -48,16 +49,16 @@ public enum RequestChecks {
 
     /// Headers that are sent only to the original origin (T13); Host belongs to that origin.
     public static func isSecretHeader(_ name: UnsafePointer<CChar>) -> Bool {
-        HeaderName("authorization").matches(name) || HeaderName("cookie").matches(name)
-            || HeaderName("proxy-authorization").matches(name) || HeaderName("host").matches(name)
+        isNamed(name, "authorization") || isNamed(name, "cookie")
+            || isNamed(name, "proxy-authorization") || isNamed(name, "host")
     }
 
     /// Headers that describe the body, and are dropped with it.
     public static func isContentHeader(_ name: UnsafePointer<CChar>) -> Bool {
-        HeaderName("content-type").matches(name) || HeaderName("content-encoding").matches(name)
-            || HeaderName("content-language").matches(name) || HeaderName("content-location").matches(name)
-            || HeaderName("digest").matches(name) || HeaderName("content-digest").matches(name)
-            || HeaderName("repr-digest").matches(name) || HeaderName("content-md5").matches(name)
+        isNamed(name, "content-type") || isNamed(name, "content-encoding")
+            || isNamed(name, "content-language") || isNamed(name, "content-location")
+            || isNamed(name, "digest") || isNamed(name, "content-digest")
+            || isNamed(name, "repr-digest") || isNamed(name, "content-md5")
     }
 
     /// A key of 1 to 255 visible characters.
@@ -74,7 +75,7 @@ public enum RequestChecks {
 
     /// Whether a request without a body must have a Content-Length of 0 (RFC 9110, 8.6).
     public static func expectsBody(method: UnsafePointer<CChar>) -> Bool {
-        HeaderName("post").matches(method) || HeaderName("put").matches(method) || HeaderName("patch").matches(method)
+        isNamed(method, "post") || isNamed(method, "put") || isNamed(method, "patch")
     }
 
     public static func isGet(method: UnsafePointer<CChar>) -> Bool { isExactly(method, "GET") }
@@ -89,9 +90,16 @@ public enum RequestChecks {
 
     /// Whether the method may be sent again on a reconnect even if something was sent (B13, RFC 9110, 9.2.2).
     public static func isIdempotent(method: UnsafePointer<CChar>) -> Bool {
-        HeaderName("get").matches(method) || HeaderName("head").matches(method) || HeaderName("put").matches(method)
-            || HeaderName("delete").matches(method) || HeaderName("options").matches(method)
-            || HeaderName("trace").matches(method)
+        isNamed(method, "get") || isNamed(method, "head") || isNamed(method, "put")
+            || isNamed(method, "delete") || isNamed(method, "options")
+            || isNamed(method, "trace")
+    }
+
+    /// Whether it is this text, which must be in lower case, without regard to ASCII case. Not inline: there are many of
+    /// these.
+    @inline(never)
+    private static func isNamed(_ text: UnsafePointer<CChar>, _ name: StaticString) -> Bool {
+        HeaderName(name).matches(text)
     }
 
     private static func isToken(_ text: UnsafePointer<CChar>, maximumLength: Int) -> Bool {

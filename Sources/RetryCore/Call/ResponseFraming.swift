@@ -17,6 +17,7 @@ public struct ResponseFraming {
     public var isMalformed: Bool { hasBadCoding || hasBadLength && !isChunked }
 
     /// Takes the next header line. If it is a Content-Encoding, returns its value.
+    @_optimize(speed)
     public mutating func take(_ line: UnsafePointer<CChar>, _ count: Int) -> ByteCursor? {
         guard Self.mayMatter(line, count) else {
             isWithinField = false
