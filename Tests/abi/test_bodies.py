@@ -40,7 +40,7 @@ def test_callbacks_give_and_take_the_bodies() -> None:
 
 
 @isolated
-def test_older_sink_without_begin_goes_on_working() -> None:
+def test_older_sink_without_begin_keeps_working() -> None:
     """Given a program whose sink ends before `begin`, what stands behind it is not looked at."""
     with server() as url:
         streams = Streams(url)
@@ -389,7 +389,7 @@ def nothing(folder: Path) -> int:
 
 @pytest.mark.parametrize("make", [a_pipe, a_folder, a_device, what_is_closed, nothing])
 @isolated
-def test_descriptor_that_is_none_of_a_regular_file_is_refused(make: Callable[[Path], int], tmp_path: Path) -> None:
+def test_descriptor_that_is_not_of_a_regular_file_is_refused(make: Callable[[Path], int], tmp_path: Path) -> None:
     streams = Streams(REFUSED)
     out = ctypes.c_void_p()
     streams.source.kind, streams.source.descriptor = 2, make(tmp_path)
@@ -403,7 +403,7 @@ def test_descriptor_that_is_none_of_a_regular_file_is_refused(make: Callable[[Pa
 
 
 @isolated
-def test_redirects_are_told_as_far_as_the_callers_struct_goes() -> None:
+def test_redirects_are_written_as_far_as_the_callers_struct_goes() -> None:
     """Convention 3, for a result that only a call with redirects has."""
     with server() as url:
         calls = Streams(url).calls

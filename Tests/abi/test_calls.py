@@ -91,7 +91,7 @@ def test_outcome_does_not_look_at_what_is_for_clients() -> None:
 
 
 @isolated
-def test_call_that_nobody_could_get_is_refused() -> None:
+def test_call_without_a_way_to_get_its_result_is_refused() -> None:
     """Given neither a queue nor a callback, `out` may not be NULL."""
     calls = Calls()
     assert calls.ask("client_submit", calls.client, address(calls.request()), None) == "BOXRETRY_ERROR_INVALID_ARGUMENT"

@@ -46,7 +46,7 @@ def headers_of(calls: Calls, *lines: tuple[bytes | None, bytes | None]) -> dict[
     ],
 )
 @isolated
-def test_header_that_is_refused_is_told_by_its_index(line: tuple[bytes | None, bytes | None], why: str) -> None:
+def test_detail_has_the_index_of_a_refused_header(line: tuple[bytes | None, bytes | None], why: str) -> None:
     """And by its name, if there can be nothing in it that a terminal would obey."""
     calls = Calls()
     request = calls.request(**headers_of(calls, (b"X-B", b"1"), line, (b"X-C", b"1")))
@@ -54,7 +54,7 @@ def test_header_that_is_refused_is_told_by_its_index(line: tuple[bytes | None, b
 
 
 @isolated
-def test_headers_that_are_too_long_together_are_told_as_such() -> None:
+def test_detail_says_that_headers_are_too_long_together() -> None:
     calls = Calls()
     request = calls.request(**headers_of(calls, *[(b"X-A", b"x" * 300_000)] * 4))
     assert calls.refused(request) == "request.headers: are longer than 1000000 bytes in total"
@@ -70,7 +70,7 @@ def test_headers_that_are_too_long_together_are_told_as_such() -> None:
     ],
 )
 @isolated
-def test_part_that_is_refused_is_told_by_its_index(part: dict[str, Any], why: str) -> None:
+def test_detail_has_the_index_of_a_refused_part(part: dict[str, Any], why: str) -> None:
     calls = Calls()
     values = {"name": b"name", **part}
     texts = {name: calls.text(value) if isinstance(value, bytes) else value for name, value in values.items()}
@@ -80,7 +80,7 @@ def test_part_that_is_refused_is_told_by_its_index(part: dict[str, Any], why: st
 
 
 @isolated
-def test_header_of_a_part_is_told_by_both_indices() -> None:
+def test_detail_has_both_indices_of_a_parts_header() -> None:
     calls = Calls()
     lines = headers_of(calls, (b"X-A", b"1"), (b"X B", b"1"))
     parts = array_of(calls, "boxretry_part", {"name": calls.text(b"name"), **lines})
@@ -134,7 +134,7 @@ def test_sink_is_looked_at_before_anything_is_sent(tmp_path: Path) -> None:
 
 
 @isolated
-def test_b2_source_that_cannot_be_read_is_told_with_the_system_s_reason(tmp_path: Path) -> None:
+def test_b2_detail_has_the_systems_reason_for_an_unreadable_source(tmp_path: Path) -> None:
     """A local failure: the call ends with it, and it is not retried."""
     (tmp_path / "file").write_bytes(b"12345")
     calls = Calls(max_total_attempts=5)
@@ -224,7 +224,7 @@ def leave_delay(custom: Custom) -> None:
     ],
 )
 @isolated
-def test_b9_strategy_that_ends_a_call_is_told_what_it_did(spoil: Callable[[Custom], None], why: str) -> None:
+def test_b9_detail_says_what_a_strategy_did_that_ended_a_call(spoil: Callable[[Custom], None], why: str) -> None:
     custom = Custom()
     spoil(custom)
     calls = Calls(max_total_attempts=2)
@@ -234,7 +234,7 @@ def test_b9_strategy_that_ends_a_call_is_told_what_it_did(spoil: Callable[[Custo
 
 
 @isolated
-def test_error_of_which_no_more_is_known_says_nothing_of_another() -> None:
+def test_error_without_details_does_not_show_those_of_another() -> None:
     calls = Calls()
     response = calls.perform(calls.request())
     calls.ask("client_new", None, None)

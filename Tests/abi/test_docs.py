@@ -30,7 +30,7 @@ def comment_of(key: str) -> str:
 
 
 @pytest.mark.parametrize("key", [key for key, words in FACTS.items() if words])
-def test_fact_stands_in_the_header(key: str) -> None:
+def test_fact_is_in_the_header(key: str) -> None:
     assert FACTS[key] in comment_of(key)
 
 

@@ -72,7 +72,7 @@ def test_queue_is_readable_just_as_long_as_it_holds_a_call() -> None:
 
 
 @isolated
-def test_queue_waits_as_long_as_it_is_told_to() -> None:
+def test_queue_waits_for_its_timeout() -> None:
     """Given an empty one, then 0 only looks, and a wait ends with the first call, or when the time is up."""
     calls = Calls()
     queue = calls.library.new("boxretry_queue_new")

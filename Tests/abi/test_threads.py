@@ -219,7 +219,7 @@ def test_free_ends_all_that_wait_on_the_clock(name: str, argument: float) -> Non
 
 
 @isolated
-def test_loop_goes_on_with_the_clock_that_it_was_given_when_that_is_freed() -> None:
+def test_loop_keeps_its_clock_when_the_clock_is_freed() -> None:
     """Given a loop that has retained its clock, when the clock is freed, then the loop works."""
     library = Library()
     clock, strategy = library.new("boxretry_clock_new_manual"), library.new("boxretry_strategy_new", None)

@@ -128,7 +128,7 @@ def test_f66_provider_that_lets_go_of_its_request_without_an_answer_has_failed(r
 
 
 @isolated
-def test_f113_provider_that_cancels_is_told_as_cancellation() -> None:
+def test_f113_provider_that_cancels_is_reported_as_cancellation() -> None:
     """T4: at once, after one call, and the detail says that it was the provider."""
     calls: list[int] = []
 

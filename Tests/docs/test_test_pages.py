@@ -109,7 +109,7 @@ def name_no_test(index: Index) -> None:
     index.statements["January"][29]["tests"] = []
 
 
-def say_nothing_of_what_it_does(index: Index) -> None:
+def do_not_describe_what_it_does(index: Index) -> None:
     index.statements["Box"][50]["does"] = "Yes."
 
 
@@ -125,7 +125,7 @@ def say_nothing_of_what_it_does(index: Index) -> None:
             "Box 4 names Tests/engine/test_retries.py::test_nothing, which does not",
         ),
         (name_no_test, "January 30 has no test"),
-        (say_nothing_of_what_it_does, "Box 51: does must begin with"),
+        (do_not_describe_what_it_does, "Box 51: does must begin with"),
     ],
 )
 def test_what_is_wrong_is_found(index: Index, change: Callable[[Index], None], says: str) -> None:

@@ -131,13 +131,13 @@ def test_b9_what_a_strategy_raises_comes_out_where_the_call_was_made(
 
 
 @pytest.mark.parametrize("answer", [None, "yes", 1, 3.5, Action.SUCCEED, Action(77)])
-def test_b9_an_answer_that_is_none(server: FaultServer, answer: object) -> None:
+def test_b9_an_invalid_answer(server: FaultServer, answer: object) -> None:
     with Client(Asks(lambda: answer)) as client:
         for error in in_both_ways(client, "GET", server.url("/seq/503", id=server.new_id())):
             assert isinstance(error, (TypeError, CallbackFailedError))
 
 
-def test_b9_the_last_response_comes_with_an_answer_that_is_none(server: FaultServer) -> None:
+def test_b9_the_last_response_comes_with_an_invalid_answer(server: FaultServer) -> None:
     with Client(Asks(lambda: Action.SUCCEED)) as client, pytest.raises(CallbackFailedError) as raised:
         client.get(server.url("/seq/503", id=server.new_id(), body="why"))
     assert raised.value.response is not None
@@ -210,7 +210,7 @@ def test_b9_a_slow_strategy_delays_only_its_own_call(server: FaultServer) -> Non
         assert slow.response().status == 200
 
 
-def test_k1_a_call_is_cancelled_while_its_strategy_thinks(server: FaultServer) -> None:
+def test_k1_a_call_is_canceled_while_its_strategy_decides(server: FaultServer) -> None:
     """Then it ends at once; what the strategy says later, or raises, is ignored."""
     asked, may_answer = threading.Event(), threading.Event()
 
@@ -265,7 +265,7 @@ def test_b11_b14_the_deadline_ends_a_call_while_its_strategy_thinks(server: Faul
         may_answer.set()
 
 
-def test_calls_nobody_waits_for_are_cancelled(server: FaultServer) -> None:
+def test_calls_without_a_waiter_are_canceled(server: FaultServer) -> None:
     """Given a strategy and events that still look at them, then nothing breaks."""
     events: list[Event] = []
     with Client(Asks(lambda: True), on_event=events.append, max_total_attempts=3) as client:
@@ -277,7 +277,7 @@ def test_calls_nobody_waits_for_are_cancelled(server: FaultServer) -> None:
         assert client.get(server.url("/seq/200", id=server.new_id())).status == 200
 
 
-def test_clients_nobody_has_any_more_are_closed(server: FaultServer) -> None:
+def test_clients_without_a_reference_are_closed(server: FaultServer) -> None:
     events: list[Event] = []
     for _ in range(50):
         client = Client(Asks(lambda: False), on_event=events.append)

@@ -53,7 +53,7 @@ def test_f112_a_provider_has_no_limit_unless_one_is_set(server: FaultServer, pla
     assert authorizations(server, id) == ["Bearer t1"]
 
 
-def test_f113_a_provider_that_cancels_is_told_as_cancellation(server: FaultServer, play: Play) -> None:
+def test_f113_a_provider_that_cancels_is_reported_as_cancellation(server: FaultServer, play: Play) -> None:
     id = server.new_id()
     printed = play("case_tokens", "cancelling_provider", server.url("/seq/200", id=id))
     assert printed == ["1", "cancelled 0 : (0)", "2"]
@@ -142,7 +142,7 @@ def test_f127_the_life_of_an_answer_that_does_not_say_it(server: FaultServer, pl
 
 
 @pytest.mark.parametrize("retryable", ["", "retryable"])
-def test_f128_f128b_a_dead_provider_is_not_hammered_and_nobody_waits_for_it(
+def test_f128_f128b_a_dead_provider_is_not_hammered_and_no_call_waits_for_it(
     server: FaultServer, play: Play, retryable: str
 ) -> None:
     """100,000 callers within half a second get the token that has 40 s left."""

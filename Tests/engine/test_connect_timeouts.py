@@ -103,7 +103,7 @@ def test_w5_the_idle_time_is_for_all_addresses_together(scripted_lookups: str) -
 
 
 @pytest.mark.parametrize("first", ["127.0.0.5", "-"])
-def test_f88_after_a_failure_the_name_is_looked_up_anew(scripted_lookups: str, first: str, tmp_path: Path) -> None:
+def test_f88_after_a_failure_the_name_is_looked_up_again(scripted_lookups: str, first: str, tmp_path: Path) -> None:
     """W5. Given a resolver that gives a dead address, or none, and then a good one, attempt 2 succeeds.
 
     The good one is kept for the next calls.
@@ -225,7 +225,7 @@ def test_w5_a_request_overrides_its_client(server: FaultServer) -> None:
         client.get(url, connect_timeout=math.inf, timeout=Timeout(300))
 
 
-def test_w5_each_redirect_connects_anew(server: FaultServer) -> None:
+def test_w5_each_redirect_connects_again(server: FaultServer) -> None:
     """Given a redirect to where no connection comes about, it has the whole time, even after other connections."""
     slow = f"http://127.0.0.1:{server.ports['backlog']}/"
     url = server.url("/seq/302", {"h": f"Location:{slow}"}, id=server.new_id(), first=400)

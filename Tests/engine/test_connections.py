@@ -72,7 +72,7 @@ def test_b10_only_the_status_line_says_the_status(server: FaultServer, head: str
         ({"hint": "Link:</x>"}, (Response,)),
     ],
 )
-def test_whatever_a_server_says_is_a_response_or_an_error(
+def test_anything_that_a_server_says_is_a_response_or_an_error(
     server: FaultServer, parameters: dict[str, str], errors: tuple[type, ...]
 ) -> None:
     with Client(once(), timeout=Timeout(2_000)) as client:
@@ -265,7 +265,7 @@ def test_connections_are_reused(server: FaultServer, client: Client) -> None:
     assert len({request["connection"] for request in server.seen(id)}) == 1
 
 
-def test_bytes_behind_an_answer_are_nobody_s(server: FaultServer, client: Client) -> None:
+def test_bytes_behind_an_answer_are_dropped(server: FaultServer, client: Client) -> None:
     """Given a server that sends more than it announced, then the next request does not take that for its answer."""
     for _ in range(5):
         response = client.get(server.url("/seq/200", id=server.new_id(), extra=100))
@@ -319,7 +319,7 @@ def test_head_has_no_body(server: FaultServer, client: Client) -> None:
     assert client.get(server.url("/seq/200", id=server.new_id())).status == 200
 
 
-def test_head_with_a_body_of_its_own(server: FaultServer) -> None:
+def test_head_with_a_body(server: FaultServer) -> None:
     """Odd, but allowed (RFC 9110, 9.3.2)."""
     with Client(once(), timeout=Timeout(1_000)) as client:
         assert client.head(server.url("/seq/200", id=server.new_id()), data="body").status == 200

@@ -89,7 +89,7 @@ def test_a_clients_parameters_go_into_each_url(server: FaultServer) -> None:
 # --- Derived clients ---
 
 
-def test_a_derived_client_shares_connections_and_token_and_has_headers_of_its_own(server: FaultServer) -> None:
+def test_a_derived_client_shares_connections_and_token_and_has_its_own_headers(server: FaultServer) -> None:
     id, port = server.new_id(), server.open("http")
     url = f"http://127.0.0.1:{port}{server.target('/seq/200', id=id)}"
     with (
@@ -107,7 +107,7 @@ def test_a_derived_client_shares_connections_and_token_and_has_headers_of_its_ow
     assert len(server.connections(port)) == 1
 
 
-def test_a_derived_client_has_a_strategy_timeouts_and_parameters_of_its_own(server: FaultServer) -> None:
+def test_a_derived_client_has_its_own_strategy_timeouts_and_parameters(server: FaultServer) -> None:
     with Client(quick(), timeout=Timeout(60_000), params={"size": 1}) as client:
         derived = client.derived(once(), timeout=Timeout(30), params={"every": 0}, deadline=60)
         assert len(derived.get(server.url("/seq/503", id=server.new_id())).attempts) == 1

@@ -76,7 +76,7 @@ def test_a_name_that_stands_twice_says_nothing(server: FaultServer, client: Clie
         *('{"x": 1}x', '{"code": "a\\u0000b"}'),
     ],
 )
-def test_what_is_not_said_is_none(server: FaultServer, client: Client, body: str) -> None:
+def test_missing_details_are_none(server: FaultServer, client: Client, body: str) -> None:
     assert details(error(server, client, body)) == [None] * 5
 
 

@@ -129,7 +129,7 @@ def seconds_to_cancel_held() -> float:
         return seconds_to_cancel(gated.calls)
 
 
-def test_k1_calls_that_are_held_end_at_once_when_they_are_cancelled() -> None:
+def test_k1_calls_that_are_held_end_at_once_when_they_are_canceled() -> None:
     """C3, K1. Given 1,000 held calls: to cancel them takes about as long as if they waited for their turn."""
 
     def queued() -> float:
@@ -155,7 +155,7 @@ def test_k1_held_calls_end_within_50_ms_of_their_cancels(request: pytest.Fixture
     assert statistics.median(seconds) <= 0.05, seconds
 
 
-def test_c3_held_calls_are_no_attempts_and_their_deadline_goes_on() -> None:
+def test_c3_held_calls_are_not_attempts_and_their_deadline_keeps_running() -> None:
     """C3, B11. Given a call with a deadline of 50 ms that a gate holds, it ends then, and nothing was sent."""
     with Gated(3) as gated:
         with pytest.raises(DeadlineError) as raised:

@@ -227,7 +227,7 @@ def test_the_header_of_idempotency_keys_has_a_name(server: FaultServer) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "a b", "a\n", "ü", "x" * 256, "\x7f"])
-def test_keys_that_are_none(client: Client, key: str) -> None:
+def test_invalid_keys(client: Client, key: str) -> None:
     with pytest.raises(InvalidArgumentError, match="idempotency_key"):
         client.post("http://127.0.0.1:1/", idempotency_key=key)
     with pytest.raises(InvalidArgumentError, match="idempotency_key_header"):

@@ -65,7 +65,7 @@ def test_a_header_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("rest", [b"", b"hello", b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"])
-def test_b2_another_protocol_that_nobody_asked_for(rest: bytes) -> None:
+def test_b2_another_protocol_that_was_not_requested(rest: bytes) -> None:
     """B2. Given a 101, then it is a protocol exception, and not a response without a status."""
     answer = b"HTTP/1.1 101 Switching Protocols\r\n\r\n" + rest
     with RawServer(answer) as server, Client(once()) as client, pytest.raises(ProtocolError):

@@ -179,7 +179,7 @@ def test_m1_the_idle_time_is_of_the_stream(server: FaultServer, client: Client) 
     assert len(connections(server, talking_id, id)) == 1
 
 
-def test_m1_pings_are_no_bytes_of_the_stream(server: FaultServer, client: Client) -> None:
+def test_m1_pings_do_not_count_as_bytes_of_the_stream(server: FaultServer, client: Client) -> None:
     """Given PINGs without end, and no answer."""
     url = server.url("/seq/200", {"pings": "endless", "id": server.new_id()}, kind="h2")
     call = client.submit("GET", url, timeout=idle(500), strategy=once())
@@ -243,7 +243,7 @@ def test_k1_the_server_learns_that_a_stream_is_given_up(server: FaultServer, cli
     assert request["stream_ended"] or request["connection_ended"]
 
 
-def test_k1_a_stream_that_is_cancelled_disturbs_no_other(server: FaultServer, client: Client) -> None:
+def test_k1_a_stream_that_is_canceled_disturbs_no_other(server: FaultServer, client: Client) -> None:
     """Given many that are canceled in the middle of their bodies; the connection stays in use."""
     id = server.new_id()
     client.get(server.url("/seq/200", id=id, kind="h2"))
@@ -367,7 +367,7 @@ def test_a_server_that_goes_away_in_good_order(server: FaultServer, client: Clie
         ({"headers": 500_000}, (ResponseTooLargeError, ReceiveError, ProtocolError)),
     ],
 )
-def test_whatever_a_server_says_is_an_error(
+def test_anything_else_that_a_server_says_is_an_error(
     server: FaultServer, parameters: dict[str, Any], errors: tuple[type, ...]
 ) -> None:
     with Client(once(), timeout=idle(2_000), ca_file=server.ca) as client:
@@ -451,7 +451,7 @@ def test_f106_what_is_refused_with_http_1_1_required_goes_over_http_1_1(
     [{"preset": Preset.JANUARY}, {"reconnect": False}, {"strategy": once()}],
     ids=["january", "switched off", "without retries"],
 )
-def test_f106_a_refusal_is_no_reconnect(server: FaultServer, settings: dict[str, Any]) -> None:
+def test_f106_a_refusal_is_not_a_reconnect(server: FaultServer, settings: dict[str, Any]) -> None:
     """F106, B13. Given no reconnects, or no retries, then the refused stream still counts as not processed."""
     url = server.url("/seq/stream_reset,200", {"code": "HTTP_1_1_REQUIRED"}, id=server.new_id(), kind="h2")
     with Client(ca_file=server.ca, **settings) as client:
@@ -478,7 +478,7 @@ def test_f106_a_body_that_is_gone_is_not_sent_again(server: FaultServer) -> None
 
 
 @pytest.mark.parametrize("code", ["INTERNAL_ERROR", "NO_ERROR", "ENHANCE_YOUR_CALM"])
-def test_f106_other_codes_say_nothing_of_the_version(server: FaultServer, code: str) -> None:
+def test_f106_other_codes_do_not_change_the_version(server: FaultServer, code: str) -> None:
     """F106. Given another code, then the origin continues with HTTP/2."""
     url = server.url("/seq/stream_reset,goaway,200", {"code": code}, id=server.new_id(), kind="h2")
     with Client(quick(), ca_file=server.ca) as client:

@@ -37,7 +37,7 @@ def test_no_thread_is_left_behind(server: FaultServer) -> None:
     eventually(lambda: threads() <= before)
 
 
-def test_what_nobody_waits_for_is_sent_too(server: FaultServer) -> None:
+def test_a_call_without_a_waiter_is_sent_too(server: FaultServer) -> None:
     """Given one who waits for call after call, for whom the engine's own thread leaves the loop alone."""
     waited, sent = server.url("/seq/200", id="waited", quiet=""), server.url("/seq/200", id="alone", cycle="")
     with Client() as client:
@@ -157,7 +157,7 @@ def test_many_calls_need_few_threads(server: FaultServer) -> None:
 
 
 @pytest.mark.parametrize("way", ["perform", "wait", "queue"])
-def test_f104_a_cancelled_thread_keeps_nothing_from_others(server: FaultServer, tmp_path: Path, way: str) -> None:
+def test_f104_a_canceled_thread_keeps_nothing_from_others(server: FaultServer, tmp_path: Path, way: str) -> None:
     """K1, F104. Given pthread_cancel() of a thread that drives the loop, then the deadlines of other calls hold."""
     url = server.url("/seq/stall", id=server.new_id(), cycle="", quiet="")
     result = subprocess.run([build("cancels", tmp_path), way, url], capture_output=True, text=True, timeout=90)

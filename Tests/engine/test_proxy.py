@@ -85,9 +85,7 @@ def test_other_international_hosts_are_sent_as_they_are_converted(host: str, sen
 
 
 @pytest.mark.parametrize("name", ["no_proxy", "NO_PROXY"])
-def test_a_proxy_that_was_given_is_used_whatever_the_environment_says(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_proxy_that_was_given_overrides_the_environment(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """F140. Given a proxy for the client, then no_proxy does not count, for calls without their own proxy."""
     monkeypatch.setenv(name, "*")
     with RawServer() as proxy, Client(once(), proxy=f"http://127.0.0.1:{proxy.port}") as client:
@@ -95,7 +93,7 @@ def test_a_proxy_that_was_given_is_used_whatever_the_environment_says(
     assert len(proxy.heads) == 1
 
 
-def test_no_proxy_whatever_the_environment_says(server: FaultServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_proxy_overrides_the_environment(server: FaultServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{server.ports['refused']}")
     url = server.url("/seq/200", id=server.new_id())
     with Client(once()) as client, pytest.raises(ConnectError):
@@ -105,7 +103,7 @@ def test_no_proxy_whatever_the_environment_says(server: FaultServer, monkeypatch
 
 
 @pytest.mark.parametrize("proxy", ["", "a b", "http://a\r\nb", Proxy.GIVEN])
-def test_a_proxy_that_is_none(proxy: str) -> None:
+def test_an_invalid_proxy(proxy: str) -> None:
     with pytest.raises(InvalidArgumentError, match="proxy"):
         Client(proxy=proxy)
 
@@ -177,7 +175,7 @@ def test_f89_a_407_is_not_retried(server: FaultServer, user: str, challenge: str
     assert len(proxy.heads) == 1
 
 
-def test_w6_a_refusal_without_end_holds_up_nobody(server: FaultServer) -> None:
+def test_w6_a_refusal_without_end_delays_no_call(server: FaultServer) -> None:
     """W6, W5, K1. Given a 407 whose body does not end, then that call ends, and others of the client are answered."""
     strategy = quick()
     with Flood() as proxy, Client(strategy, proxy=f"http://127.0.0.1:{proxy.port}", ca_file=server.ca) as client:
@@ -228,7 +226,7 @@ def test_f89_a_proxy_that_speaks_tls(server: FaultServer, status: int, monkeypat
     assert attempts[0].proxy_status == status
 
 
-def test_w6_a_tunnel_that_was_built_stands_in_the_record(server: FaultServer) -> None:
+def test_w6_a_tunnel_that_was_built_is_in_the_record(server: FaultServer) -> None:
     """A request on an existing tunnel has status 0."""
     url = server.url("/seq/200", kind="https", id=server.new_id())
     with Tunnel("HTTP/1.1 200 OK\r\n\r\n") as proxy, Client(once(), proxy=proxy.url, ca_file=server.ca) as client:
@@ -269,7 +267,7 @@ def test_f89_a_socks_proxy_that_refuses_is_named(scheme: str, answers: list[byte
     assert proxy.connections == 2
 
 
-def test_a_proxy_that_nobody_is_behind(server: FaultServer) -> None:
+def test_a_proxy_without_a_listener(server: FaultServer) -> None:
     proxy = f"http://127.0.0.1:{server.ports['refused']}"
     with Client(quick(), proxy=proxy) as client, pytest.raises(ConnectError) as raised:
         client.get("http://example.test/")

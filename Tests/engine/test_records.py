@@ -139,7 +139,7 @@ def test_f125_there_is_no_token_for_the_second_attempt(server: FaultServer, how:
     assert len(server.seen(id)) == 1
 
 
-def test_b10_a_call_that_is_cancelled_in_a_wait_keeps_its_response(server: FaultServer) -> None:
+def test_b10_a_call_that_is_canceled_in_a_wait_keeps_its_response(server: FaultServer) -> None:
     waits = threading.Event()
 
     def on_event(event: Event) -> None:

@@ -159,7 +159,7 @@ def test_an_exception_behind_a_redirect_is_one_of_the_attempt(server: FaultServe
     assert [request["method"] for request in server.seen(id)] == ["POST", "GET", "POST", "POST"]
 
 
-def test_a_redirect_to_where_nobody_is(server: FaultServer) -> None:
+def test_a_redirect_to_a_port_without_a_listener(server: FaultServer) -> None:
     id, refused = server.new_id(), f"http://127.0.0.1:{server.ports['refused']}"
     with Client(quick(max_retries_on_exception=1)) as client:
         for error in in_both_ways(client, "GET", server.url("/seq/302", id=id, to=refused)):

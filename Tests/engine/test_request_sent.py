@@ -24,7 +24,7 @@ METHODS = ["GET", "POST"]
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_b12_nothing_is_sent_where_nobody_listens(server: FaultServer, method: str) -> None:
+def test_b12_nothing_is_sent_without_a_listener(server: FaultServer, method: str) -> None:
     with Client(quick(retry_unsafe_methods=False)) as client, pytest.raises(ConnectError) as raised:
         client.request(method, f"http://127.0.0.1:{server.ports['refused']}/", data=b"x")
     assert [attempt.request_sent for attempt in raised.value.attempts] == [RequestSent.NOTHING] * 3

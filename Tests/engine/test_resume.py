@@ -32,7 +32,7 @@ def content(folder: Path) -> bytes:
     return (folder / "out").read_bytes()
 
 
-def test_a_download_goes_on_where_it_broke_off(tmp_path: Path) -> None:
+def test_a_download_continues_where_it_broke_off(tmp_path: Path) -> None:
     """Given a strong ETag, then the rest alone is asked for, as long as it is the same file; the record says so."""
     answers = [BROKEN, Answer(FILE, breaks_at=50_000), Answer(FILE)]
     told: list[Progress] = []
@@ -46,7 +46,7 @@ def test_a_download_goes_on_where_it_broke_off(tmp_path: Path) -> None:
     assert (told[-1].received, told[-1].receive_total) == (len(FILE), len(FILE))
 
 
-def test_a_rest_that_is_said_to_be_as_long_as_a_number_can_be(tmp_path: Path) -> None:
+def test_a_rest_with_the_largest_length(tmp_path: Path) -> None:
     """Given a server that says so, then the reported progress ends there, and the host continues."""
     endless = Answer(FILE, breaks_at=50_000, headers={"Content-Length": str(2**63 - 1)})
     told: list[Progress] = []
@@ -142,7 +142,7 @@ def test_a_part_of_another_file_is_never_put_into_the_file(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("content_range", ["bytes 100000-299999/300000", "bytes 100000-299999/*"])
 @pytest.mark.parametrize("length", [100_005, 300_005])
-def test_a_rest_of_another_length_than_was_said_does_not_pass_for_the_file(
+def test_a_rest_of_another_length_than_announced_does_not_pass_for_the_file(
     tmp_path: Path, length: int, content_range: str
 ) -> None:
     """Given a rest that ends properly, but early or late: it is an attempt that broke off."""
@@ -241,7 +241,7 @@ def test_f90_a_part_with_more_bytes_than_it_says_is_not_kept(tmp_path: Path) -> 
     assert content(tmp_path) == FILE[:100_000]
 
 
-def test_w7_a_part_of_a_file_whose_length_nobody_knows_is_not_its_end(tmp_path: Path) -> None:
+def test_w7_a_part_of_a_file_of_unknown_length_is_not_its_end(tmp_path: Path) -> None:
     """W7. Given no length, then the end of the rest is unknown: the download starts over."""
     head = 'HTTP/1.1 {}\r\nConnection: close\r\nETag: "one"\r\n{}\r\n\r\n'
     answers = (

@@ -24,7 +24,7 @@ from fault_server import FaultServer
 
 
 @pytest.mark.parametrize("name", ["retry-after", "Retry-After", "RETRY-AFTER"])
-def test_f1_retry_after_is_honoured_in_any_case(server: FaultServer, client: Client, name: str) -> None:
+def test_f1_retry_after_is_honored_in_any_case(server: FaultServer, client: Client, name: str) -> None:
     """B7. Given 429 with the header, then 200: it waits so long, exactly."""
     id = server.new_id()
     response = client.get(server.url("/seq/429,200", {"429.h": f"{name}:0.07"}, id=id))

@@ -72,7 +72,7 @@ def test_b11_backoff_cap(server: FaultServer, cap: float, expected: list[float])
     assert waits(response.attempts) == expected
 
 
-def test_b11_a_backoff_cap_is_none_for_retry_after(server: FaultServer) -> None:
+def test_b11_a_backoff_cap_does_not_apply_to_retry_after(server: FaultServer) -> None:
     url = server.url("/seq/503,200", {"503.h": "Retry-After:0.05"}, id=server.new_id())
     with Client(quick(backoff_cap=0.001)) as client:
         assert waits(client.get(url).attempts) == [0.05]

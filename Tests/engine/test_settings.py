@@ -264,7 +264,7 @@ def test_t1_who_the_url_is_for_is_shown_nowhere(server: FaultServer, client: Cli
     assert "secret" not in response.url + str(raised.value)
 
 
-def test_a_setting_that_cannot_be_used_is_told_in_libcurl_s_words(server: FaultServer) -> None:
+def test_the_error_of_an_unusable_setting_has_libcurls_text(server: FaultServer) -> None:
     with Client(quick(), ca_file="/no/such/file") as client, pytest.raises(SettingError) as raised:
         client.get(server.url("/seq/200", kind="https"))
     assert str(raised.value).startswith(
@@ -282,7 +282,7 @@ def test_a_setting_that_cannot_be_used_is_told_in_libcurl_s_words(server: FaultS
         ("", "is empty"),
     ],
 )
-def test_a_proxy_that_is_none_is_refused(proxy: str, why: str) -> None:
+def test_an_invalid_proxy_is_refused(proxy: str, why: str) -> None:
     with pytest.raises(InvalidArgumentError, match=f"options.proxy: {why}$"):
         Client(proxy=proxy)
     with pytest.raises(InvalidArgumentError, match=f"options.proxy: {why}$"):

@@ -269,7 +269,7 @@ def test_what_has_no_content_leaves_the_file_alone(server: FaultServer, client: 
     assert (tmp_path / "out").read_bytes() == b"precious"
 
 
-def test_a_part_that_nobody_asked_for_is_no_whole_file(server: FaultServer, client: Client, tmp_path: Path) -> None:
+def test_a_part_that_was_not_requested_is_not_a_whole_file(server: FaultServer, client: Client, tmp_path: Path) -> None:
     """Given a 206 to a request without Range, then the file is not made of it."""
     url = server.url("/seq/206", id=server.new_id())
     with pytest.raises(ProtocolError):
@@ -304,9 +304,7 @@ class Told(Collects):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [0, 1, SIZE])
-def test_b15_a_sink_is_told_of_the_response_before_its_body(
-    server: FaultServer, client: Client, kind: str, size: int
-) -> None:
+def test_b15_a_sink_gets_the_head_before_the_body(server: FaultServer, client: Client, kind: str, size: int) -> None:
     """Given a retry and a redirect: it sees the response that is delivered, and no other."""
     sink = Told()
     parameters: dict[str, Any] = {"3.h": "X-A:1", "size": size}
@@ -322,7 +320,9 @@ def test_b15_a_sink_is_told_of_the_response_before_its_body(
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("fault", ["reset:headers", "reset:100000"])
-def test_b15_a_sink_is_told_again_after_a_restart(server: FaultServer, client: Client, kind: str, fault: str) -> None:
+def test_b15_a_sink_gets_the_head_again_after_a_restart(
+    server: FaultServer, client: Client, kind: str, fault: str
+) -> None:
     sink = Told()
     url = server.url(f"/seq/{fault},203", {"size": SIZE}, id=server.new_id(), kind=kind)
     assert client.get(url, sink=sink).status == 203
@@ -333,7 +333,7 @@ def test_b15_a_sink_is_told_again_after_a_restart(server: FaultServer, client: C
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_b15_what_a_sink_was_told_is_not_taken_back(server: FaultServer, client: Client, kind: str) -> None:
+def test_b15_a_head_that_a_sink_got_is_not_taken_back(server: FaultServer, client: Client, kind: str) -> None:
     """Given a delivery that breaks off before its first byte, and a sink that cannot start again."""
 
     class Once:
@@ -363,7 +363,9 @@ def test_b15_a_sink_is_not_told_of_what_it_does_not_get(server: FaultServer, cli
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_b2_what_a_sink_raises_when_it_is_told_is_the_cause(server: FaultServer, client: Client, kind: str) -> None:
+def test_b2_what_a_sink_raises_when_it_gets_the_head_is_the_cause(
+    server: FaultServer, client: Client, kind: str
+) -> None:
     class Refuses(Told):
         def begin(self, head: ResponseHead) -> None:
             raise KeyError("mine")
@@ -472,7 +474,9 @@ def test_b15_nothing_is_left_of_what_did_not_become_whole(
     assert not was_there or path.read_bytes() == b"old"
 
 
-def test_b15_a_response_that_is_no_success_leaves_the_file(server: FaultServer, client: Client, tmp_path: Path) -> None:
+def test_b15_a_response_that_is_not_a_success_leaves_the_file(
+    server: FaultServer, client: Client, tmp_path: Path
+) -> None:
     """Given a part of a 200, reset, then 404."""
     path = tmp_path / "out"
     path.write_bytes(b"old")
@@ -625,7 +629,7 @@ def test_who_resumes_all_the_time_does_not_hold_the_call(server: FaultServer, cl
     assert taken == pattern(10 * SIZE)
 
 
-def test_other_calls_go_on_while_one_pauses_on_the_same_connection(server: FaultServer, client: Client) -> None:
+def test_other_calls_continue_while_one_pauses_on_the_same_connection(server: FaultServer, client: Client) -> None:
     """HTTP/2. The one that pauses has a separate stream and window."""
     paused = threading.Event()
     held = {"is": True}

@@ -360,7 +360,7 @@ def test_r3_a_redirect_that_wants_the_body_again_is_the_response(
     assert (response.status, len(response.redirects)) == (200, 1)
 
 
-def test_b13_a_stream_that_was_read_is_no_reconnect(server: FaultServer, client: Client) -> None:
+def test_b13_a_stream_that_was_read_is_not_sent_again(server: FaultServer, client: Client) -> None:
     """Given a reused connection that ends on seeing the request: even a PUT is then an exception."""
     id = server.new_id()
     url = server.url("/seq/200,close,200", id=id)
@@ -420,7 +420,7 @@ def test_what_a_factory_raises_the_second_time(server: FaultServer, client: Clie
 
 
 @pytest.mark.parametrize("raised", [SystemExit(3), KeyboardInterrupt()])
-def test_what_is_no_exception_comes_out_as_it_is(server: FaultServer, client: Client, raised: BaseException) -> None:
+def test_a_base_exception_comes_out_as_it_is(server: FaultServer, client: Client, raised: BaseException) -> None:
     def source() -> Iterator[bytes]:
         yield b"x"
         raise raised

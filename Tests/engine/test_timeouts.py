@@ -81,7 +81,9 @@ def test_m4_the_resource_timeout_is_retried_as_an_exception(server: FaultServer,
     ("kind", "place"), [("http", "before"), ("http", "headers"), ("http", "body"), ("silent", ""), ("backlog", "")]
 )
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_m1_m4_whatever_stalls_meets_the_idle_timeout(server: FaultServer, kind: str, place: str, method: str) -> None:
+def test_m1_m4_anything_that_stalls_meets_the_idle_timeout(
+    server: FaultServer, kind: str, place: str, method: str
+) -> None:
     """Connecting, waiting and reading. It is a network exception, retried like any other."""
     path = f"/seq/stall:{place}" if place else "/"
     url = server.url(path, {"id": server.new_id()}, kind=kind)
@@ -108,7 +110,7 @@ def test_m1_a_server_that_does_not_read_meets_the_idle_timeout(server: FaultServ
         client.put(f"http://127.0.0.1:{port}{target}", data=bytes(20_000_000), timeout=idle(700), strategy=once())
 
 
-def test_m3_no_timeout_at_all(server: FaultServer, client: Client) -> None:
+def test_m3_no_timeout(server: FaultServer, client: Client) -> None:
     url = server.url("/seq/200", id=server.new_id(), first=300)
     assert client.get(url, timeout=Timeout(None, None)).status == 200
 
@@ -203,7 +205,7 @@ def test_m5_many_silent_transfers_time_out_none_early(server: FaultServer) -> No
 
 
 @pytest.mark.parametrize("kind", ["http", "https", "h2"])
-def test_m5_what_comes_while_foreign_code_holds_the_loop_is_no_silence(
+def test_m5_data_that_comes_while_foreign_code_holds_the_loop_is_not_silence(
     server: FaultServer, client: Client, kind: str
 ) -> None:
     """Given a byte every 100 ms, and a callback of another call that takes longer than the idle time."""
@@ -233,7 +235,7 @@ def test_m1_an_upload_that_is_slow_but_steady_succeeds(server: FaultServer, clie
     assert server.seen(id)[0]["body_length"] == len(body)
 
 
-def test_m1_what_the_kernel_drains_is_no_silence(server: FaultServer, client: Client) -> None:
+def test_m1_data_that_the_kernel_drains_is_not_silence(server: FaultServer, client: Client) -> None:
     """F38. Given an upload that the kernel takes at once, and a peer that is slow to read it, then it succeeds."""
     port = server.open("http", rcvbuf=4_096)
     id = server.new_id()

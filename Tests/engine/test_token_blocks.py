@@ -114,7 +114,7 @@ def test_f101_an_answer_that_breaks_off_after_the_token(freed_blocks: str, endin
         assert blocks_with_secret(program, freed_blocks, SECRET, endpoint.url) == 0
 
 
-def test_the_search_finds_what_is_no_token(server: FaultServer, freed_blocks: str) -> None:
+def test_the_search_finds_text_that_is_not_a_token(server: FaultServer, freed_blocks: str) -> None:
     """Else the other tests would show nothing: a header of the caller's is not overwritten."""
     program = """
     with Client(quick) as client:

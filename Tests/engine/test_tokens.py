@@ -62,7 +62,7 @@ def test_t3_a_thousand_cold_requests_cost_one_token(server: FaultServer) -> None
     assert provider.calls == 1
 
 
-def test_t8_a_token_that_expires_in_the_middle_is_no_failure(server: FaultServer) -> None:
+def test_t8_a_token_that_expires_in_the_middle_is_not_a_failure(server: FaultServer) -> None:
     """Given 1,000 requests, of which the later half is refused with the first token: one more is got, for all."""
     provider, id, other = Provider(), server.new_id(), server.new_id()
     with TokenSource(provider) as source, Client(quick(), token_source=source) as client:

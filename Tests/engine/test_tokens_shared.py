@@ -164,7 +164,7 @@ def test_a_client_that_is_closed_takes_the_token_from_no_other(server: FaultServ
 # --- No token ---
 
 
-def test_t3_t7_a_thousand_waiting_calls_share_a_failure_and_the_next_call_starts_anew(server: FaultServer) -> None:
+def test_t3_t7_a_thousand_waiting_calls_share_a_failure_and_the_next_call_starts_afresh(server: FaultServer) -> None:
     waiting, id = Waiting(1000), server.new_id()
     gate = Gate(TokenProviderError("no such user", retryable=False))
     with TokenSource(gate) as source, Client(quick(), token_source=source, on_event=waiting) as client:

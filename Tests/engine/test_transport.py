@@ -122,7 +122,7 @@ def test_all_connections_are_made_to_a_unix_socket(server: FaultServer, tmp_path
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_a_unix_socket_where_nobody_is(tmp_path: Path, there: bool) -> None:
+def test_a_unix_socket_without_a_listener(tmp_path: Path, there: bool) -> None:
     if there:
         (tmp_path / "socket").write_bytes(b"")
     with Client(quick(max_retries_on_exception=1), unix_socket=tmp_path / "socket") as client:
@@ -216,7 +216,7 @@ def test_what_is_not_compressed_as_it_says(server: FaultServer, framing: str) ->
 
 
 @pytest.mark.parametrize("kind", ["http", "h2"])
-def test_so_many_transfers_are_under_way_to_one_host(server: FaultServer, kind: str) -> None:
+def test_transfers_to_one_host_are_limited(server: FaultServer, kind: str) -> None:
     """The others wait for their turn; those to another host and port do not wait for them."""
     other_id = server.new_id()
     with Client(quick(), ca_file=server.ca, max_transfers_per_host=3) as client:

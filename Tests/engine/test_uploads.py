@@ -52,7 +52,7 @@ def test_f38_what_the_kernel_drains_counts_as_moving(server: FaultServer, client
     assert response.attempts[0].ended_ms > 1_500
 
 
-def test_m1_an_upload_that_nobody_drains_is_idle(server: FaultServer) -> None:
+def test_m1_an_upload_that_is_not_drained_is_idle(server: FaultServer) -> None:
     """Given the same, but a peer that stops reading."""
     port = server.open("http", rcvbuf=65_536)
     target = server.target("/seq/200", id=server.new_id(), read=50_000, read_pause_after=100_000, read_pause=20_000)

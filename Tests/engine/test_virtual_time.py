@@ -145,7 +145,7 @@ def test_w5_a_connect_timeout(server: FaultServer, clock: ManualClock) -> None:
     assert clock.monotonic() == 20
 
 
-def test_an_answer_that_takes_its_time_is_no_silence(server: FaultServer, clock: ManualClock) -> None:
+def test_a_slow_answer_is_not_silence(server: FaultServer, clock: ManualClock) -> None:
     """Given one whose first byte and each further one take 30 ms."""
     url = server.url("/seq/200", id=server.new_id(), first=30, size=16, every=30)
     with Client(once(), clock=clock, deadline=1) as client:
@@ -240,7 +240,7 @@ def test_b9_a_custom_strategy_that_takes_real_time_is_waited_for(server: FaultSe
     assert clock.monotonic() == HOUR
 
 
-def test_a_body_that_waits_for_its_reader_is_no_silence(server: FaultServer, clock: ManualClock) -> None:
+def test_a_body_that_waits_for_its_reader_is_not_silence(server: FaultServer, clock: ManualClock) -> None:
     url = server.url("/seq/200", id=server.new_id(), size=3_000_000)
     with Client(once(), clock=clock) as client, client.stream("GET", url) as response:
         size = 0
@@ -358,7 +358,7 @@ def test_closing_a_clock_that_advances_by_itself_ends_sleeps(clock: ManualClock,
         call.cancel()
 
 
-def test_a_clock_that_was_closed_goes_on_for_its_clients(server: FaultServer) -> None:
+def test_a_closed_clock_keeps_working_for_its_clients(server: FaultServer) -> None:
     url = server.url("/seq/503*2,200", {"503.h": "Retry-After:3600"}, id=server.new_id())
     clock = ManualClock(auto_advance=True)
     with soon(), Client(clock=clock) as client:
@@ -391,7 +391,7 @@ def test_january_and_the_end_of_the_clock(server: FaultServer, clock: ManualCloc
 
 
 @pytest.mark.parametrize("is_open", [False, True])
-def test_c3_nobody_waits_for_a_gate_that_holds_nothing(still: ManualClock, is_open: bool) -> None:
+def test_c3_no_call_waits_for_a_gate_that_holds_nothing(still: ManualClock, is_open: bool) -> None:
     """C3. Given a slow server, and a gate that is closed or has let the only call through: the clock has no timer."""
     arrived = threading.Event()
 
@@ -513,6 +513,6 @@ def test_b7_dates_count_from_the_clock_s_wall_time(server: FaultServer, clock: M
 
 
 @pytest.mark.parametrize("clock_", [1, object(), "clock"])
-def test_what_is_no_clock_is_refused(clock_: Any) -> None:
+def test_another_object_than_a_clock_is_refused(clock_: Any) -> None:
     with pytest.raises(TypeError, match="clock: must be a ManualClock"):
         Client(clock=clock_)

@@ -172,7 +172,7 @@ def test_w4_only_what_can_be_unpacked_is_asked_for() -> None:
     assert asked == OFFERED
 
 
-def test_w4_a_coding_that_nobody_asked_for_is_not_handed_on() -> None:
+def test_w4_a_coding_that_was_not_requested_is_not_handed_on() -> None:
     """W4. Given compression, and a coding that cannot be unpacked."""
     with RawServer(framed(b"abc", "length", "Content-Encoding: compress")) as server, pytest.raises(ProtocolError):
         get(server, once())
@@ -290,7 +290,7 @@ def message(*headers: str, body: bytes = b"12345678") -> bytes:
         ["Transfer-Encoding: xchunked"],
     ],
 )
-def test_f86_a_body_whose_end_nobody_can_say_is_not_handed_on(tmp_path: Path, headers: list[str]) -> None:
+def test_f86_a_body_without_a_clear_end_is_not_handed_on(tmp_path: Path, headers: list[str]) -> None:
     """F86, W4 (RFC 9112, 6.3). Given framing that contradicts itself or cannot be read: an exception, in memory and
     with a file sink, whose old file stays."""
     (tmp_path / "out").write_bytes(b"old")

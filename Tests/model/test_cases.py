@@ -109,7 +109,7 @@ def test_F13_B14_no_strategy_runs_beyond_the_ceiling(c_runner: list[str], start:
     assert first_difference(commands, answers) is None
 
 
-def test_F117_B14_boxs_strategy_has_no_ceiling_of_its_own(c_runner: list[str]) -> None:
+def test_F117_B14_boxs_strategy_has_no_separate_ceiling(c_runner: list[str]) -> None:
     commands = ["sequence 0", "strategy max_attempts=2000", "loop", *["attempt status=503 header=Retry-After:0"] * 2001]
     [answers] = run(c_runner, [commands])
     decisions = [line for line in answers if line.startswith("decision")]

@@ -212,7 +212,7 @@ def distance_from_uniform(values: list[float]) -> float:
 
 
 @pytest.mark.parametrize("first_seed", [1, 2**63])
-def test_B6_first_delays_of_neighbouring_seeds_are_uniform(c_runner: list[str], first_seed: int) -> None:
+def test_B6_first_delays_of_neighboring_seeds_are_uniform(c_runner: list[str], first_seed: int) -> None:
     values = first_delays(c_runner, list(range(first_seed, first_seed + 2000)))
     assert all(0 <= value <= 1 for value in values)
     assert distance_from_uniform(values) < 1.95 / len(values) ** 0.5  # one in a thousand fair draws is beyond

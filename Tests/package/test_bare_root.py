@@ -45,7 +45,7 @@ def test_the_library_says_the_version_of_the_libcurl_of_the_release(root: BareRo
     assert root.run("python3", "-c", "import boxretry; print(boxretry.libcurl_version())").strip() == installed
 
 
-def test_the_tool_trusts_a_certificate_that_it_is_told_to_trust(root: BareRoot, server: FaultServer) -> None:
+def test_the_tool_trusts_a_certificate_that_an_option_names(root: BareRoot, server: FaultServer) -> None:
     shutil.copy(server.ca, root.path / "srv/ca.pem")
     url = server.url("/seq/200", {"body": "hello"}, id=f"tls-{root.path.name}", kind="https")
     assert root.run("boxretry", "fetch", "--cacert=/srv/ca.pem", url) == "hello"

@@ -69,7 +69,7 @@ def test_its_library_needs_glibc_alone_and_exports_the_library_alone(wheel: Path
     assert [name for name in names if not name.startswith("boxretry_")] == []
 
 
-def test_it_carries_the_licences_of_all_that_is_in_it(wheel: Path) -> None:
+def test_it_has_the_licenses_of_everything_in_it(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as opened:
         names = {Path(name).stem for name in opened.namelist() if name.startswith("boxretry/licenses/")}
     assert {"curl", "nghttp2", "libssl", "zlib1g", "libbrotli"} <= names

@@ -21,7 +21,7 @@ def test_a_plain_answer_keeps_the_connection(server: FaultServer) -> None:
     assert email.utils.parsedate_to_datetime(first.headers["Date"]).tzinfo is not None
 
 
-def test_each_request_gets_its_item_whatever_its_connection_or_port(server: FaultServer) -> None:
+def test_each_request_gets_its_item_on_any_connection_and_port(server: FaultServer) -> None:
     target = server.target("/seq/503,429,200", id=server.new_id())
     with Wire(server.ports["http"]) as first, Wire(server.ports["https"], ca=server.ca) as second:
         statuses = [first.get(target).status, second.get(target).status, first.get(target).status]
@@ -205,7 +205,7 @@ def test_echo_tells_what_arrived(server: FaultServer, framing: str, size: int) -
     assert ["X-One", "two"] in told["headers"]
 
 
-def test_100_continue_is_honoured_before_the_body_is_read(server: FaultServer) -> None:
+def test_100_continue_is_honored_before_the_body_is_read(server: FaultServer) -> None:
     with Wire(server.ports["http"]) as wire:
         wire.request("/echo", method="PUT", headers="Content-Length: 3\r\nExpect: 100-continue\r\n")
         assert wire.read_head() == b"HTTP/1.1 100 Continue\r\n\r\n"

@@ -92,7 +92,7 @@ def test_a_request_of_which_the_body_is_still_coming_can_be_ended_as_well(
 
 
 @pytest.mark.parametrize("how", ["close", "cut"])
-def test_a_close_is_no_reset_whatever_the_client_goes_on_to_send(server: FaultServer, how: str) -> None:
+def test_a_close_is_not_a_reset_even_if_the_client_keeps_sending(server: FaultServer, how: str) -> None:
     with Wire(server.ports["http"]) as wire:
         wire.request(f"/seq/{how}:request", method="PUT", headers="Content-Length: 1000000\r\n")
         assert wire.read_to_end() == (b"", "closed")
@@ -124,13 +124,13 @@ def test_short_and_long_bodies_contradict_their_length(server: FaultServer) -> N
         assert wire.get("/seq/200").status == 200, "the connection stays"
 
 
-def test_garbage_is_no_status_line(server: FaultServer) -> None:
+def test_garbage_is_not_a_status_line(server: FaultServer) -> None:
     with Wire(server.ports["http"]) as wire:
         wire.request("/seq/garbage")
         assert wire.read_head().startswith(b"\x00garbage\xff\r\nDate: ")
 
 
-def test_endless_headers_and_bodies_go_on_until_the_client_goes(server: FaultServer) -> None:
+def test_endless_headers_and_bodies_last_until_the_client_leaves(server: FaultServer) -> None:
     for parameters in ("headers=endless", "size=endless", "size=endless&chunked", "size=endless&gzip"):
         mine = server.new_id()
         with Wire(server.ports["http"]) as wire:

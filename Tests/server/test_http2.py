@@ -45,7 +45,7 @@ def test_each_request_has_a_stream_and_gets_its_item(server: FaultServer, kind: 
     assert [":method", "GET"] in requests[0]["headers"] and [":authority", "localhost"] in requests[0]["headers"]
 
 
-def test_a_script_goes_on_whatever_the_protocol(server: FaultServer) -> None:
+def test_a_script_continues_in_any_protocol(server: FaultServer) -> None:
     mine = server.new_id()
     target = server.target("/seq/503,429,200", id=mine)
     with connect(server) as two, Wire(server.ports["http"]) as one:
@@ -222,7 +222,7 @@ def test_a_window_stays_shut_while_the_server_does_not_read(server: FaultServer)
     assert (request["body_length"], request["body_complete"]) == (USUAL_WINDOW, False)
 
 
-def test_a_port_can_have_settings_of_its_own(server: FaultServer) -> None:
+def test_a_port_can_have_its_own_settings(server: FaultServer) -> None:
     port = server.open("h2c", settings="MAX_CONCURRENT_STREAMS:1,MAX_FRAME_SIZE:20000")
     with Http2Wire(port) as wire:
         assert wire.ask("/seq/200").status == 200
@@ -254,7 +254,7 @@ def test_settings_that_make_no_sense_are_refused(server: FaultServer, kind: str,
         server.open(kind, settings=settings)
 
 
-def test_100_continue_is_honoured_ignored_or_refused(server: FaultServer) -> None:
+def test_100_continue_is_honored_ignored_or_refused(server: FaultServer) -> None:
     expecting = [("expect", "100-continue")]
     with connect(server) as wire:
         honoured = wire.begin("/echo", method="PUT", headers=expecting, ends=False)

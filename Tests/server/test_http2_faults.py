@@ -234,7 +234,7 @@ def test_pings_come_before_the_answer_and_their_answers_are_counted(server: Faul
     assert connection["ping_acks"] == 250
 
 
-def test_a_flood_of_pings_goes_on_until_the_client_goes(server: FaultServer) -> None:
+def test_a_flood_of_pings_lasts_until_the_client_leaves(server: FaultServer) -> None:
     mine = server.new_id()
     with connect(server) as wire:
         wire.begin(server.target("/seq/200", id=mine, pings="endless"))
@@ -250,7 +250,7 @@ def test_settings_can_change_before_an_answer(server: FaultServer) -> None:
         assert (wire.settings[3], wire.settings[5]) == (1, 20_000)
 
 
-def test_a_header_block_without_end_goes_on_until_the_client_goes(server: FaultServer) -> None:
+def test_a_header_block_without_end_lasts_until_the_client_leaves(server: FaultServer) -> None:
     mine = server.new_id()
     with connect(server) as wire:
         wire.begin(server.target("/seq/200", id=mine, headers="endless"))

@@ -157,7 +157,7 @@ def test_without_tls_there_are_no_tls_ports() -> None:
         ("h2_self_signed", "self-signed certificate|self signed certificate"),
     ],
 )
-def test_a_bad_certificate_is_refused_whatever_the_protocol(server: FaultServer, kind: str, reason: str) -> None:
+def test_a_bad_certificate_is_refused_in_any_protocol(server: FaultServer, kind: str, reason: str) -> None:
     port = server.open(kind)
     with pytest.raises(ssl.SSLCertVerificationError, match=reason):
         Http2Wire(port, ca=server.ca)
@@ -186,7 +186,7 @@ def test_a_client_that_shows_its_certificate_is_let_in_and_recorded(server: Faul
         ("stranger", "ca", "CERTIFICATE_VERIFY_FAILED"),
     ],
 )
-def test_a_client_without_the_right_certificate_is_told_why_it_is_refused(
+def test_a_client_without_the_right_certificate_learns_why_it_is_refused(
     server: FaultServer, kind: str, whose: str, alert: str, why: str
 ) -> None:
     port = server.open(kind)
@@ -202,7 +202,7 @@ def test_a_client_without_the_right_certificate_is_told_why_it_is_refused(
         assert (connection["requests"], connection["ended"]) == ([], "server_closed")
 
 
-def test_who_need_not_show_a_certificate_is_nobody(server: FaultServer) -> None:
+def test_a_client_that_need_not_show_a_certificate_has_no_name(server: FaultServer) -> None:
     port = server.open("https")
     with Wire(port, ca=server.ca) as wire:
         wire.get("/seq/200")

@@ -37,7 +37,7 @@ def test_each_request_is_reported_in_order_with_all_that_was_sent(server: FaultS
     assert (second["body_sha256"], second["body_start"]) == (hashlib.sha256(b"abc\xff").hexdigest(), "abc\xff")
 
 
-def test_connections_are_told_apart(server: FaultServer) -> None:
+def test_connections_have_different_numbers(server: FaultServer) -> None:
     mine = server.new_id()
     for _ in range(2):
         with Wire(server.ports["http"]) as wire:
@@ -117,7 +117,7 @@ def test_a_chunked_body_that_breaks_off_is_not_whole(server: FaultServer) -> Non
         assert (request["body_length"], request["body_complete"], request["answered"]) == (length, False, False)
 
 
-def test_a_head_that_breaks_off_is_no_request_but_told_of_its_connection(server: FaultServer) -> None:
+def test_a_head_that_breaks_off_is_recorded_for_its_connection_and_not_as_a_request(server: FaultServer) -> None:
     port = server.open("http")
     with Wire(port) as wire:
         wire.get("/seq/200")

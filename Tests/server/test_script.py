@@ -25,7 +25,7 @@ def test_a_cycle_begins_again() -> None:
     assert items("/seq/503,200?id=a&cycle", 5) == ["503", "200", "503", "200", "503"]
 
 
-def test_a_redirect_chain_is_so_many_302_and_a_200() -> None:
+def test_a_redirect_chain_is_a_number_of_302_and_a_200() -> None:
     assert items("/redirect/2?id=a", 4) == ["302", "302", "200", "200"]
 
 

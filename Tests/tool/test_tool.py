@@ -151,7 +151,7 @@ def test_a_count_that_no_number_can_hold_is_out_of_range(value: str) -> None:
         (["explain", "--status=200", "--attempt=-1"], "attempt_number: must be 0 or more (got -1)"),
     ],
 )
-def test_what_the_library_refuses_is_told_in_its_words(arguments: list[str], detail: str) -> None:
+def test_the_error_for_a_refused_value_is_the_librarys(arguments: list[str], detail: str) -> None:
     """B1, B2: the tool does not check ranges itself."""
     run = run_tool(*arguments)
     assert (run.exit_code, run.output) == (USAGE_ERROR, "")
@@ -252,7 +252,7 @@ EXAMPLES = [["delays"], ["explain", "--status", "503"], ["explain", "--status", 
 
 
 @pytest.mark.parametrize("arguments", EXAMPLES)
-def test_a_terminal_gets_colours_and_otherwise_the_same_text(arguments: list[str]) -> None:
+def test_a_terminal_gets_colors_and_otherwise_the_same_text(arguments: list[str]) -> None:
     coloured = output_on_terminal(arguments, TERM="xterm-256color")
     assert "\x1b[" in coloured
     assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == text_of(*arguments)
@@ -261,7 +261,7 @@ def test_a_terminal_gets_colours_and_otherwise_the_same_text(arguments: list[str
 
 @pytest.mark.parametrize("arguments", EXAMPLES)
 @pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {}, {"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": ""}])
-def test_no_colours_for_those_who_do_not_want_them(arguments: list[str], environment: dict[str, str]) -> None:
+def test_no_colors_for_those_who_do_not_want_them(arguments: list[str], environment: dict[str, str]) -> None:
     assert output_on_terminal(arguments, **environment) == text_of(*arguments)
 
 
@@ -270,7 +270,7 @@ def test_an_empty_no_color_does_not_count() -> None:
     assert "\x1b[" in output_on_terminal(["delays"], TERM="xterm", NO_COLOR="")
 
 
-def test_json_has_no_colours_even_on_a_terminal() -> None:
+def test_json_has_no_colors_even_on_a_terminal() -> None:
     assert output_on_terminal(["delays", "--json"], TERM="xterm") == text_of("delays", "--json")
 
 

@@ -120,7 +120,7 @@ def test_a_success_or_a_redirect_ends_the_call_well(status: int) -> None:
     assert decision(answer) == ("succeed", "success", "none")
 
 
-def test_a_success_on_the_last_attempt_is_no_exhaustion() -> None:
+def test_a_success_on_the_last_attempt_does_not_count_as_exhausted() -> None:
     """B10."""
     answer = json_of("explain", "--status", "200", "--attempt", "5")
     assert decision(answer) == ("succeed", "success", "none")
@@ -266,7 +266,7 @@ def test_people_see_the_questions_with_their_answers_then_action_delay_and_why()
         (["--exception=tls", "--attempt=9", "--max-retries-on-exception=9"], "But     retries_exhausted"),
     ],
 )
-def test_people_are_told_what_does_not_show_in_the_question(arguments: list[str], expected: str) -> None:
+def test_the_text_explains_what_the_question_does_not_show(arguments: list[str], expected: str) -> None:
     assert expected in text_of("explain", *arguments)
 
 

@@ -379,7 +379,7 @@ def test_the_body_of_an_error_is_printed_unless_fail_is_given(server: FaultServe
         assert fetch(option, server.url("/seq/200", body="here")).output == "here"
 
 
-def test_silent_says_nothing_but_what_is_wrong_with_the_options(server: FaultServer) -> None:
+def test_silent_prints_only_what_is_wrong_with_the_options(server: FaultServer) -> None:
     for option in ("-s", "--silent"):
         run = fetch(option, "-v", "-f", server.url("/seq/404"))
         assert (run.exit_code, run.output, run.errors) == (4, "", "")
@@ -411,7 +411,7 @@ def test_a_body_is_printed_byte_by_byte(server: FaultServer) -> None:
     assert run.output == "\x00\r\n\\xff%s"
 
 
-def test_without_a_terminal_nothing_but_errors_goes_to_stderr(server: FaultServer) -> None:
+def test_without_a_terminal_only_errors_go_to_stderr(server: FaultServer) -> None:
     assert fetch(AT_ONCE, server.url("/seq/503,reset,200", id=server.new_id())).errors == ""
 
 

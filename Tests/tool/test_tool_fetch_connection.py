@@ -143,7 +143,7 @@ def test_compressed_asks_for_it_and_unpacks_it(server: FaultServer) -> None:
     assert "gzip" in (header_of(request, "Accept-Encoding") or "")
 
 
-def test_by_default_nothing_is_said_of_compression(server: FaultServer) -> None:
+def test_by_default_compression_is_not_mentioned(server: FaultServer) -> None:
     mine = server.new_id()
     fetch(server.url("/seq/200", id=mine))
     assert header_of(server.seen(mine)[0], "Accept-Encoding") is None

@@ -164,7 +164,7 @@ def test_max_time_is_of_the_whole_call(server: FaultServer, option: list[str]) -
     assert (answer["error"], attempts_of(answer)[-1:]) == ("deadline", attempts_of(answer))
 
 
-def test_max_time_0_is_none(server: FaultServer) -> None:
+def test_max_time_0_means_no_limit(server: FaultServer) -> None:
     assert fetch_json("-m", "0.01", "-m", "0", server.url("/seq/200", first=60))["status"] == 200
 
 
@@ -181,7 +181,7 @@ def test_connect_timeout_is_for_the_connection_alone(server: FaultServer, option
 
 @pytest.mark.parametrize("script", ["503", "reset", "503,reset"])
 @pytest.mark.parametrize("preset", ["box", "january"])
-def test_retry_is_the_number_of_retries_of_whatever_kind(server: FaultServer, script: str, preset: str) -> None:
+def test_retry_is_the_number_of_retries_of_any_kind(server: FaultServer, script: str, preset: str) -> None:
     """A reconnect is one, too (B13)."""
     mine = server.new_id()
     url = server.url(f"/seq/{script}", id=mine)

@@ -45,7 +45,7 @@ def test_b8_after_a_401_there_is_a_wait_and_a_new_token(server: FaultServer) -> 
     assert len(server.seen(theirs)) == 2
 
 
-def test_a_token_that_expires_in_the_middle_of_a_call_is_no_failure(server: FaultServer) -> None:
+def test_a_token_that_expires_in_the_middle_of_a_call_is_not_a_failure(server: FaultServer) -> None:
     """Given one that is good for the first attempts only."""
     mine, theirs = server.new_id(), server.new_id()
     url = server.url("/seq/503,429,401,503,200", id=mine)
@@ -114,7 +114,7 @@ def test_f116_a_401_to_a_fixed_token_is_an_ordinary_response(server: FaultServer
     assert (answer["status"], attempts_of(answer), "token_error" in answer) == (401, [401], False)
 
 
-def test_f77_a_rejected_token_that_comes_again_is_none(server: FaultServer) -> None:
+def test_f77_a_rejected_token_that_comes_again_is_refused(server: FaultServer) -> None:
     url = server.url("/token", token="same", id=server.new_id())
     run = fetch(AT_ONCE, "--token-url", url, server.url("/seq/401", size=0))
     assert (run.exit_code, "the provider returned the rejected token again" in run.errors) == (NO_TOKEN, True)
@@ -166,7 +166,7 @@ def test_k1_ctrl_c_ends_the_wait_for_a_token(server: FaultServer) -> None:
 # --- The table ---
 
 
-def test_a_wait_for_a_token_is_a_line_of_its_own(server: FaultServer) -> None:
+def test_a_wait_for_a_token_is_a_separate_line(server: FaultServer) -> None:
     url = server.url("/auth", accept="token-2", id=server.new_id())
     run = on_terminal(AT_ONCE, "--json", "--token-url", server.url("/token", id=server.new_id()), url)
     assert rows_of(run.errors) == [
@@ -177,7 +177,7 @@ def test_a_wait_for_a_token_is_a_line_of_its_own(server: FaultServer) -> None:
     ]
 
 
-def test_the_same_is_told_where_there_is_no_terminal(server: FaultServer) -> None:
+def test_the_same_is_printed_without_a_terminal(server: FaultServer) -> None:
     url = server.url("/seq/401,200", {"401.body": EXPIRED}, id=server.new_id())
     run = fetch("-v", NO_RETRIES, "--json", "--token-url", server.url("/token", id=server.new_id()), url)
     assert rows_of(run.errors) == [
@@ -194,7 +194,7 @@ def test_a_token_that_is_there_is_no_wait(server: FaultServer) -> None:
     ]
 
 
-def test_a_wait_in_vain_is_told_too(server: FaultServer) -> None:
+def test_a_wait_in_vain_is_printed_too(server: FaultServer) -> None:
     """With the error of the call, which after a replay that could not be (R4) has none."""
     run = on_terminal(AT_ONCE, "--token-url", token_url(server), "-f", server.url("/seq/401"))
     *rows, why = rows_of(run.errors)
@@ -215,7 +215,7 @@ def test_a_wait_in_vain_is_told_too(server: FaultServer) -> None:
     assert rows[0] == "  token  T  deadline"
 
 
-def test_the_line_of_a_wait_is_there_while_it_goes_on(server: FaultServer) -> None:
+def test_the_line_of_a_wait_is_there_while_it_lasts(server: FaultServer) -> None:
     theirs = server.new_id()
     with Running("--token-url", server.url("/seq/stall", id=theirs), server.url("/seq/200")) as running:
         running.read_until("\n  token  ")

@@ -49,7 +49,7 @@ def nothing_is_sent(server: FaultServer, arguments: list[bytes]) -> str:
         b"%n%s%n",
     ],
 )
-def test_a_url_that_is_none_is_refused(server: FaultServer, url: bytes) -> None:
+def test_an_invalid_url_is_refused(server: FaultServer, url: bytes) -> None:
     assert "request.url: " in nothing_is_sent(server, [b"--", url])
 
 
@@ -67,7 +67,7 @@ def test_a_url_that_is_none_is_refused(server: FaultServer, url: bytes) -> None:
         (b"http://127.0.0.1:PORT/seq/200?" + b"x" * 66_000, "is longer than 65536 bytes"),
     ],
 )
-def test_a_url_that_is_refused_is_told_why(server: FaultServer, url: bytes, message: str) -> None:
+def test_the_error_says_why_a_url_is_refused(server: FaultServer, url: bytes, message: str) -> None:
     assert f"request.url: {message}" in nothing_is_sent(server, [b"--", url])
 
 
@@ -97,7 +97,7 @@ def test_a_url_that_is_refused_is_told_why(server: FaultServer, url: bytes, mess
         (b"Expect: 100-continue", "is set by the library itself (Expect)"),
     ],
 )
-def test_a_header_that_is_none_is_refused(server: FaultServer, line: bytes, message: str) -> None:
+def test_an_invalid_header_is_refused(server: FaultServer, line: bytes, message: str) -> None:
     """As a second one: all are checked, and the message says which one it was."""
     url = b"http://127.0.0.1:PORT/seq/200"
     assert message in nothing_is_sent(server, [b"-H", b"X-B: 1", b"-H", line, url])

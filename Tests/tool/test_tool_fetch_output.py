@@ -264,7 +264,7 @@ def test_without_resume_all_of_it_is_asked_for_again(server: FaultServer, tmp_pa
 
 
 @pytest.mark.parametrize("framing", ["length", "chunked", "until_close"])
-def test_f84_half_of_a_compressed_stream_is_no_file(server: FaultServer, tmp_path: Path, framing: str) -> None:
+def test_f84_half_of_a_compressed_stream_leaves_no_file(server: FaultServer, tmp_path: Path, framing: str) -> None:
     """F84, W4. Given half of a gzip stream that is framed as if whole, then an old file stays as it was."""
     half = gzip.compress(pattern(1_000))[:40]
     query = "" if framing == "length" else f"&{framing}"

@@ -86,7 +86,7 @@ def test_a_name_that_cannot_be_resolved_is_exit_code_5() -> None:
     assert (answer["error"], attempts_of(answer)) == ("resolve", ["resolve"])
 
 
-def test_all_attempts_are_told(server: FaultServer) -> None:
+def test_all_attempts_are_printed(server: FaultServer) -> None:
     """B4, B7: in their order, with both counters; the second one breaks off in the middle of its body."""
     url = server.url("/seq/503,short,429,200", {"429.h": "Retry-After:0"}, id=server.new_id())
     answer = fetch_json(AT_ONCE, url)
@@ -99,7 +99,7 @@ def test_all_attempts_are_told(server: FaultServer) -> None:
     ]
 
 
-def test_an_attempt_that_the_deadline_ends_is_told_too(server: FaultServer) -> None:
+def test_an_attempt_that_the_deadline_ends_is_printed_too(server: FaultServer) -> None:
     """B11, B13: the server has seen it, and nothing was decided about it."""
     answer = fetch_json("--deadline-ms=20", AT_ONCE, server.url("/seq/stall"), exit_code=7)
     check_shape(answer)
@@ -113,7 +113,7 @@ def test_the_line_is_all_there_is_on_stdout_and_has_no_body(server: FaultServer)
     assert "secret" not in run.output
 
 
-def test_a_failure_is_told_in_one_line_with_what_libcurl_says(server: FaultServer) -> None:
+def test_a_failure_is_one_line_with_libcurls_text(server: FaultServer) -> None:
     """The exception's own text, and the number of attempts if there were several."""
     run = fetch(AT_ONCE, server.url("/seq/200", kind="refused"))
     assert run.errors.replace("Couldn't", "Could not") == (  # libcurl's words have changed
@@ -126,7 +126,7 @@ def test_a_failure_is_told_in_one_line_with_what_libcurl_says(server: FaultServe
     )
 
 
-def test_a_redirect_whose_body_was_cut_off_is_no_success(server: FaultServer) -> None:
+def test_a_redirect_with_a_truncated_body_is_not_a_success(server: FaultServer) -> None:
     """B15: what is beyond error_body_limit is lost, and a truncated body counts as none."""
     answer = fetch_json("--no-location", server.url("/seq/302", size=2_000_000), exit_code=9)
     assert (answer["status"], answer["error"], answer["body_bytes"]) == (302, "response_too_large", 1 << 20)

@@ -36,7 +36,7 @@ def test_the_table_ends_with_why_there_is_no_retry_and_then_the_failure(server: 
     ]
 
 
-def test_an_attempt_that_ends_with_the_call_is_told_too(server: FaultServer) -> None:
+def test_an_attempt_that_ends_with_the_call_is_in_the_table(server: FaultServer) -> None:
     """B11, B15: past the deadline, and a body beyond a limit. Nothing was decided, so that nothing comes next."""
     assert rows_of(on_terminal("--deadline-ms=20", AT_ONCE, server.url("/seq/stall")).errors) == [
         "      1  T  deadline",
@@ -48,7 +48,7 @@ def test_an_attempt_that_ends_with_the_call_is_told_too(server: FaultServer) -> 
     ]
 
 
-def test_a_reconnect_is_told(server: FaultServer) -> None:
+def test_a_reconnect_is_in_the_table(server: FaultServer) -> None:
     """B13: given a server that closes the connection when it is used again, the request is sent again at once."""
     mine = server.new_id()
     run = on_terminal(AT_ONCE, server.url("/seq/503,close,200", id=mine))
@@ -60,7 +60,7 @@ def test_a_reconnect_is_told(server: FaultServer) -> None:
     assert [request["answer"] for request in server.seen(mine)] == ["503", "close", "200"]
 
 
-def test_the_table_grows_while_the_call_goes_on(server: FaultServer) -> None:
+def test_the_table_grows_during_the_call(server: FaultServer) -> None:
     """The number of an attempt is there when it begins, and its result when it has ended."""
     mine = server.new_id()
     with Running(AT_ONCE, server.url("/seq/503,stall", id=mine)) as running:
@@ -71,7 +71,7 @@ def test_the_table_grows_while_the_call_goes_on(server: FaultServer) -> None:
         assert running.process.poll() is None
 
 
-def test_the_table_has_colours_for_those_who_want_them(server: FaultServer) -> None:
+def test_the_table_has_colors_for_those_who_want_them(server: FaultServer) -> None:
     url = server.url("/seq/503,200", id=server.new_id())
     coloured = on_terminal(AT_ONCE, url, TERM="xterm").errors
     assert "\x1b[1;33m503\x1b[0m " in coloured and "\x1b[1;32m200\x1b[0m " in coloured
@@ -169,7 +169,7 @@ def test_an_upload_shows_a_bar_too(server: FaultServer, tmp_path: Path) -> None:
     assert run.exit_code == 130 and "\n      1  T  cancelled" in "\n" + "\n".join(rows_of(shown_at_last(run.errors)))
 
 
-def test_a_length_that_nobody_knows_has_no_bar(server: FaultServer, tmp_path: Path) -> None:
+def test_an_unknown_length_has_no_bar(server: FaultServer, tmp_path: Path) -> None:
     url = server.url("/seq/200", {**SLOW, "chunked": ""}, id=server.new_id())
     with Running("-o", str(tmp_path / "page"), url) as running:
         running.read_until(" MB received  ")

@@ -74,7 +74,7 @@ def test_upload_says_what_it_cannot_read_or_send(example: Example, server: Fault
 # --- download ---
 
 
-def test_download_goes_on_where_it_broke_off(example: Example, server: FaultServer, tmp_path: Path) -> None:
+def test_download_continues_where_it_broke_off(example: Example, server: FaultServer, tmp_path: Path) -> None:
     """B15: given a reset in the middle and a strong ETag, only the rest is asked for."""
     mine = server.new_id()
     data = pattern(4096).decode()
@@ -102,9 +102,7 @@ def test_download_from_nginx_is_whole(example: Example, nginx: Nginx, tmp_path: 
     assert (run.exit_code, (tmp_path / "file").read_bytes() == data) == (0, True)
 
 
-def test_download_leaves_no_file_if_there_is_none_to_be_had(
-    example: Example, server: FaultServer, tmp_path: Path
-) -> None:
+def test_download_leaves_no_file_after_a_failure(example: Example, server: FaultServer, tmp_path: Path) -> None:
     run = example("download", server.url("/seq/404"), str(tmp_path / "file"))
     assert (run.exit_code, run.errors.splitlines()[-1]) == (1, "download: status 404")
     assert list(tmp_path.iterdir()) == []

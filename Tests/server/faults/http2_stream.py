@@ -63,7 +63,7 @@ class Http2Stream:
         self._answer = answer = await self._site.begin(self.request)
         self.idle = answer.idle
         if self._connection.is_over:
-            await _for_ever()
+            await _forever()
         await self._misbehave_first()
         await self._fault_at("request")
         if answer.expect == "refuse" and self.request.header("expect"):
@@ -141,7 +141,7 @@ class Http2Stream:
             await self._connection.put(body)
             self.request.was_answered()
             await self._fault()  # without one the stream has no end, unless the bytes said so
-            return await _for_ever()
+            return await _forever()
         if answer.hint:
             self._connection.frames.send_headers(self.number, _encoded([(":status", "103"), *answer.hint]))
             await self._connection.put()
@@ -237,7 +237,7 @@ class Http2Stream:
             return
         how = answer.fault.how
         if how == "stall":
-            await _for_ever()
+            await _forever()
         elif how == "goaway":
             await connection.say_goaway(answer.code, self._last_stream())
             await connection.end("close")
@@ -286,5 +286,5 @@ def _ping(number: int) -> bytes:
     return PingFrame(0, number.to_bytes(8, "big")).serialize()
 
 
-async def _for_ever() -> None:
+async def _forever() -> None:
     await asyncio.get_running_loop().create_future()

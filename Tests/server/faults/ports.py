@@ -17,10 +17,10 @@ from .site import Site
 BACKLOG = 4096
 FIRST_FLIGHT = 4096  # more than a client sends before it waits for the server's part of the handshake
 
-Behaviour = Callable[[Connection], Awaitable[None]]
+Behavior = Callable[[Connection], Awaitable[None]]
 
 
-def behaviours(site: Site, contexts: dict[str, ssl.SSLContext]) -> dict[str, Behaviour]:
+def behaviors(site: Site, contexts: dict[str, ssl.SSLContext]) -> dict[str, Behavior]:
     """What a connection to each kind of port is in for."""
 
     async def http(connection: Connection) -> None:
@@ -29,7 +29,7 @@ def behaviours(site: Site, contexts: dict[str, ssl.SSLContext]) -> dict[str, Beh
     async def h2c(connection: Connection) -> None:
         await Http2(connection, site).serve()
 
-    def tls(context: ssl.SSLContext) -> Behaviour:
+    def tls(context: ssl.SSLContext) -> Behavior:
         async def serve(connection: Connection) -> None:
             if not await connection.start_tls(context):
                 await connection.end_with_unread("close")  # a client may have sent its request already
@@ -40,7 +40,7 @@ def behaviours(site: Site, contexts: dict[str, ssl.SSLContext]) -> dict[str, Beh
 
         return serve
 
-    def broken_handshake(how: str) -> Behaviour:
+    def broken_handshake(how: str) -> Behavior:
         async def serve(connection: Connection) -> None:
             hello = await connection.read(FIRST_FLIGHT)
             flight = _server_flight(contexts["h2"], hello)
@@ -59,7 +59,7 @@ def behaviours(site: Site, contexts: dict[str, ssl.SSLContext]) -> dict[str, Beh
     async def silent(connection: Connection) -> None:
         await connection.stall()
 
-    def end_at_first_bytes(how: str) -> Behaviour:
+    def end_at_first_bytes(how: str) -> Behavior:
         # Not before: whether the client's connect() had succeeded would be a matter of luck.
         async def serve(connection: Connection) -> None:
             await connection.read(FIRST_FLIGHT)
@@ -67,7 +67,7 @@ def behaviours(site: Site, contexts: dict[str, ssl.SSLContext]) -> dict[str, Beh
 
         return serve
 
-    kinds: dict[str, Behaviour] = {
+    kinds: dict[str, Behavior] = {
         "http": http,
         "h2c": h2c,
         "silent": silent,

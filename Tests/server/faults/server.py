@@ -24,7 +24,7 @@ class Server:
         self.record = Record()
         self._watch = HangupWatch(asyncio.get_running_loop())
         self._files = files
-        self._behaviours = ports.behaviours(self, contexts)
+        self._behaviors = ports.behaviors(self, contexts)
         self._ports: dict[int, Port] = {}
         self._named_ports: dict[str, int] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -33,7 +33,7 @@ class Server:
 
     def start(self, http_port: int) -> None:
         """Opens a separate port of each kind."""
-        for kind in (*self._behaviours, *ports.DEAD_KINDS):
+        for kind in (*self._behaviors, *ports.DEAD_KINDS):
             self._named_ports[kind] = self.open_port([kind], http_port if kind == "http" else 0)
 
     def description(self) -> dict[str, int | str]:
@@ -128,7 +128,7 @@ class Server:
         settings: dict[int, int] | None = None,
     ) -> int:
         dead = [kind for kind in kinds if kind in ports.DEAD_KINDS]
-        unknown = [kind for kind in kinds if kind not in self._behaviours and kind not in dead]
+        unknown = [kind for kind in kinds if kind not in self._behaviors and kind not in dead]
         if unknown or (dead and len(kinds) > 1):
             raise BadScript(f"{', '.join(unknown)}: no such kind" if unknown else f"{dead[0]} can only be alone")
         if settings and not all(kind.startswith("h2") for kind in kinds):
@@ -171,7 +171,7 @@ class Server:
 
     async def _run(self, kind: str, connection: Connection) -> None:
         try:
-            await self._behaviours[kind](connection)
+            await self._behaviors[kind](connection)
         except ConnectionOver:
             pass
         finally:
