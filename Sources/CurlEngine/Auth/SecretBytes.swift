@@ -1,12 +1,12 @@
 import CShims
 
-/// A secret: one buffer of the right size, which is overwritten when nobody needs it any more (T1). Never changes.
+/// A secret: one buffer of the right size, which is overwritten after its last use (T1). Never changes.
 public final class SecretBytes {
     /// Behind the bytes stands a NUL, which is not counted.
     public let start: UnsafePointer<CChar>
     public let count: Int
 
-    /// Nil if there is no memory. `fill` gets room for exactly `count` bytes.
+    /// Nil if out of memory. `fill` gets room for exactly `count` bytes.
     public static func make(count: Int, fill: (UnsafeMutablePointer<UInt8>) -> Void) -> SecretBytes? {
         guard let memory = shim_allocate(count + 1) else { return nil }
         let bytes = memory.bindMemory(to: UInt8.self, capacity: count + 1)

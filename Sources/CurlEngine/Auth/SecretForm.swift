@@ -7,7 +7,7 @@ public struct SecretForm {
 
     public init() {}
 
-    /// False if there is no memory.
+    /// False if out of memory.
     public mutating func append(_ name: UnsafePointer<CChar>, _ value: UnsafePointer<CChar>) -> Bool {
         guard let name = SecretBytes.copy(of: name), let value = SecretBytes.copy(of: value) else { return false }
         fields.append((name, value))
@@ -21,7 +21,7 @@ public struct SecretForm {
         return true
     }
 
-    /// As it is sent; nil if there is no memory.
+    /// As it is sent; nil if out of memory.
     public func encoded() -> SecretBytes? {
         var count = 0
         forEachByte { _ in count += 1 }

@@ -4,13 +4,14 @@ import Synchronization
 
 /// The token that may be given out at once, for readers that need neither the lock of the source nor one another.
 ///
-/// Each reader takes it from a slot of its own, by the number of its thread. A slot has a lock that is held for two
-/// instructions, and an object of its own, so that not even a reference count is shared: with more threads, more is read.
+/// Each reader takes it from its own slot, by the number of its thread. A slot has a lock that is held for two
+/// instructions, and a separate object, so that not even a reference count is shared: with more threads, more is read.
 /// Who finds his slot taken goes to the source instead.
 ///
-/// To read CLOCK_BOOTTIME would cost as much as all the rest. So the source looks at it once a second, and puts nothing here
-/// that is not good for two; and readers see on the two coarse clocks, at a seventh of that price, that not more than a
-/// second has passed since: on the monotonic one, and on the wall clock, which goes on while the machine sleeps.
+/// To read CLOCK_BOOTTIME would cost as much as all the rest. So the source looks at it once a second, and puts nothing
+/// here that is not good for two; and readers see on the two coarse clocks, at a seventh of that price, that not more
+/// than a second has passed since: on the monotonic one, and on the wall clock, which keeps running while the machine
+/// sleeps.
 final class TokenShelf {
     private static let slotCount = 16
     /// Nanoseconds from one look of the source to the next.
@@ -23,7 +24,7 @@ final class TokenShelf {
     /// As large as two cache lines, since processors fetch them in pairs.
     private struct Slot {
         var lock: UInt32 = 0
-        /// With a reference of its own.
+        /// With its own reference.
         var item: Unmanaged<AnyObject>?
         private let padding: [14 of UInt64] = .init(repeating: 0)
     }
@@ -32,7 +33,7 @@ final class TokenShelf {
     /// When the source looked last, on the two coarse clocks.
     private let lookedAt = Atomic<Int64>(.min)
     private let lookedAtWall = Atomic<Int64>(0)
-    /// Which token lies here; 0: none. With the lock of the source.
+    /// Which token this is; 0: none. With the lock of the source.
     private var generation: UInt64 = 0
 
     init() {
@@ -46,7 +47,7 @@ final class TokenShelf {
         slots.deallocate()
     }
 
-    /// With a reference for whoever reads. Any thread.
+    /// With a reference for the reader. Any thread.
     @inline(__always)
     func read() -> Unmanaged<AnyObject>? {
         let passed = shim_coarse_monotonic_nanoseconds() &- lookedAt.load(ordering: .relaxed)
@@ -71,7 +72,7 @@ final class TokenShelf {
         lookedAt.store(shim_coarse_monotonic_nanoseconds(), ordering: .relaxed)
     }
 
-    /// With the lock of the source: from now on nobody finds anything here.
+    /// With the lock of the source: from now on no reader finds anything here.
     func clear() {
         guard generation != 0 else { return }
         generation = 0

@@ -8,7 +8,7 @@ public final class CancelSwitch {
     private var waiters: [TokenWaiter] = []
     private var triggered = false
 
-    /// Nil if there is no memory.
+    /// Nil if out of memory.
     public static func make() -> CancelSwitch? {
         shim_monitor_new().map { CancelSwitch($0) }
     }

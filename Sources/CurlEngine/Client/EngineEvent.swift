@@ -8,7 +8,7 @@ public struct EngineEvent {
     public var at: Int64
     /// The attempt that it is about, from 1.
     public var attemptNumber: Int32
-    /// What has become of the attempt, where it has ended.
+    /// The outcome of the attempt, if it has ended.
     public var record: AttemptRecord?
     /// How the call ended, where it has.
     public var ending: CallMachine.Ending?

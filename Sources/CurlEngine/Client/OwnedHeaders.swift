@@ -10,7 +10,7 @@ public final class OwnedHeaders {
 
     public init() {}
 
-    /// Nil if there is no memory.
+    /// Nil if out of memory.
     public static func copy(of list: HeaderList) -> OwnedHeaders? {
         let headers = OwnedHeaders()
         var isComplete = true
@@ -25,7 +25,7 @@ public final class OwnedHeaders {
 
     public var list: HeaderList { HeaderList(pairs: pairs, count: count) ?? .empty }
 
-    /// False if there is no memory, or there are too many lines.
+    /// False if out of memory, or if there are too many lines.
     public func append(_ name: UnsafePointer<CChar>, _ value: UnsafePointer<CChar>) -> Bool {
         guard count < HeaderList.maximumCount, hasRoom(), let pairs, let nameCopy = shim_copy_string(name) else {
             return false
@@ -74,8 +74,8 @@ public final class OwnedHeaders {
         return true
     }
 
-    /// Header lines as libcurl's list, with what keeps libcurl from adding headers of its own; to be freed with
-    /// `shim_header_free_lines`. Nil if there is no memory.
+    /// Header lines as libcurl's list, with what keeps libcurl from adding its own headers; to be freed with
+    /// `shim_header_free_lines`. Nil if out of memory.
     static func lines(
         _ list: HeaderList, hasBody: Bool, addsDefaults: Bool
     ) -> UnsafeMutablePointer<shim_lines>? {

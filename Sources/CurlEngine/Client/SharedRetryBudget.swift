@@ -28,7 +28,7 @@ public final class SharedRetryBudget: Sendable {
         level = Atomic(budget.level.bitPattern)
     }
 
-    /// False: there is no retry.
+    /// False: do not retry.
     public func take() -> Bool {
         guard update({ $0.take() }) else {
             refused.add(1, ordering: .relaxed)

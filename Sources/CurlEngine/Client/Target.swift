@@ -15,7 +15,7 @@ final class Target {
     /// Another scheme, host or port than the request was for: what is secret does not go there (T13).
     let isForeign: Bool
 
-    /// Nil if there is no memory. Takes copies.
+    /// Nil if out of memory. Takes copies.
     static func make(
         method: UnsafePointer<CChar>, url: UnsafePointer<CChar>, place: shim_url, hasBody: Bool, isForeign: Bool
     ) -> Target? {
@@ -48,7 +48,7 @@ final class Target {
         shim_free(withoutUser)
     }
 
-    /// A body is sent, or that there is none is said by a length of 0.
+    /// A body is sent, or Content-Length: 0 says that there is none.
     var saysLength: Bool { hasBody || RequestChecks.expectsBody(method: method) }
 
     /// For events, records and hooks, which have no secrets in them (T1).

@@ -1,12 +1,12 @@
 import CShims
 import RetryCore
 
-/// A thread that waits for something to be told.
+/// A thread that waits for a signal.
 public final class Waiter {
     private let monitor: OpaquePointer
     private var isTold = false
 
-    /// Nil if there is no memory.
+    /// Nil if out of memory.
     public static func make() -> Waiter? {
         shim_monitor_new().map { Waiter($0) }
     }

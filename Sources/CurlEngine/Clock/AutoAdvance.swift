@@ -1,9 +1,9 @@
-/// Decides when a manual clock may advance by itself: when nobody who uses it is at work, and nothing has happened for a
+/// Decides when a manual clock may advance by itself: when none of its users is at work, and nothing has happened for a
 /// while. A value without threads: the clock says what happens, and waits for as long as `next` says.
 ///
 /// Whether a server, a callback or a program still has something to do cannot be known, so the clock gives each of them
-/// real time. It counts short waits rather than looking at the time, and on a machine that is busy each counts for less:
-/// there the others may not have had their turn.
+/// real time. It counts short waits rather than looking at the time, and on a machine that is busy each counts for
+/// less: there the others may not have had their turn.
 struct AutoAdvance {
     enum Activity {
         /// Only timers, if any.

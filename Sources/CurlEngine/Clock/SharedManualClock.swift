@@ -3,7 +3,7 @@ import RetryCore
 
 /// A manual clock that any number of threads may use at once, and on which they may sleep.
 public final class SharedManualClock: Clock {
-    /// Guards all that follows, and wakes whoever waits for a change of it.
+    /// Guards all that follows, and wakes the threads that wait for a change of it.
     private let monitor: OpaquePointer
     private let clock = ManualClock()
     /// Those who wait for a time. If it has come, they have not noticed yet.
@@ -14,8 +14,8 @@ public final class SharedManualClock: Clock {
     private var hasThread = false
     private var isThreadResting = false
 
-    /// Somebody who waits for times of this clock, and whose work it waits for before it advances by itself. All of it is
-    /// guarded by the clock.
+    /// Somebody who waits for times of this clock, and whose work it waits for before it advances by itself. All of it
+    /// is guarded by the clock.
     final class User {
         fileprivate var activity = AutoAdvance.Activity.none
         /// Among those who wait; -1: it does not.
@@ -26,7 +26,7 @@ public final class SharedManualClock: Clock {
         fileprivate var ring: (() -> Void)?
     }
 
-    /// Nil if there is no memory.
+    /// Nil if out of memory.
     public static func make() -> SharedManualClock? {
         shim_monitor_new().map { SharedManualClock($0) }
     }
@@ -68,7 +68,7 @@ public final class SharedManualClock: Clock {
         return true
     }
 
-    /// As if the machine had slept. Whoever waits for a time looks at the clock again: some times have come on boottime.
+    /// As if the machine had slept. Each waiter looks at the clock again: some times have come on boottime.
     public func suspend(forSeconds seconds: Double) -> Bool {
         shim_monitor_lock(monitor)
         let isSuspended = clock.suspend(forSeconds: seconds)
@@ -112,8 +112,8 @@ public final class SharedManualClock: Clock {
 
     // MARK: - Those who use the clock
 
-    /// `ring` is called when that time has come, on the thread that advances the clock; it may use the clock. From then on
-    /// `user` is at work. False if that time has come already. On a clock that is closed it may never come.
+    /// `ring` is called when that time has come, on the thread that advances the clock; it may use the clock. From then
+    /// on `user` is at work. False if that time has come already. On a clock that is closed it may never come.
     /// `activity`: what else `user` waits for. `isEvent`: something has happened before that.
     func wait(
         _ user: User, until due: Int64, _ activity: AutoAdvance.Activity, isEvent: Bool, ring: @escaping () -> Void
@@ -140,7 +140,7 @@ public final class SharedManualClock: Clock {
         change(user, to: activity)
     }
 
-    /// Somebody who has waited goes on.
+    /// A waiter continues.
     func resume(_ user: User) {
         shim_monitor_lock(monitor)
         defer { shim_monitor_unlock(monitor) }
@@ -204,7 +204,7 @@ public final class SharedManualClock: Clock {
         case closed
     }
 
-    /// Waits until so many seconds have passed on the monotonic timeline.
+    /// Waits until `seconds` have passed on the monotonic timeline.
     public func sleep(seconds: Double) -> WaitResult {
         let user = User()
         shim_monitor_lock(monitor)
@@ -232,8 +232,8 @@ public final class SharedManualClock: Clock {
         return .done
     }
 
-    /// Ends all sleeps: nobody can move this clock any more. If it advances by itself, it goes on for those who still use
-    /// it.
+    /// Ends all sleeps: no caller can move this clock any more. If it advances by itself, it continues for those who
+    /// still use it.
     public func close() {
         shim_monitor_lock(monitor)
         defer { shim_monitor_unlock(monitor) }
@@ -243,7 +243,7 @@ public final class SharedManualClock: Clock {
 
     // MARK: - Advancing by itself
 
-    /// False if no thread can be had for it.
+    /// False if no thread can be made for it.
     public func setAutoAdvance(_ isOn: Bool) -> Bool {
         shim_monitor_lock(monitor)
         defer { shim_monitor_unlock(monitor) }
@@ -254,7 +254,7 @@ public final class SharedManualClock: Clock {
         return auto.isOn == isOn
     }
 
-    /// With the lock held. False if no thread can be had.
+    /// With the lock held. False if no thread can be made.
     private func startThread() -> Bool {
         guard auto.isOn, !hasThread else { return true }
         let context = Unmanaged.passRetained(self)
@@ -304,7 +304,7 @@ public final class SharedManualClock: Clock {
         return shim_monotonic_nanoseconds() - before > AutoAdvance.wait / 5
     }
 
-    /// With the lock held. False if the clock is closed, and nobody has used it for a second.
+    /// With the lock held. False if the clock is closed, and has not been used for a second.
     private func rest() -> Bool {
         isThreadResting = true
         defer { isThreadResting = false }

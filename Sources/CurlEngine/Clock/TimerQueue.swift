@@ -1,21 +1,21 @@
-/// Whoever waits for a time stands in a queue with such an entry. It belongs to one queue, and one thread at a time.
+/// What waits for a time has such an entry in a queue. It belongs to one queue, and one thread at a time.
 public class TimerEntry {
     /// Nanoseconds of CLOCK_MONOTONIC.
     fileprivate(set) var due: Int64 = 0
-    /// Where it stands in the heap; -1 if it does not.
+    /// Its index in the heap; -1 if it is not there.
     fileprivate var index = -1
 
     /// The entry does work for somebody. False for housekeeping, which a manual clock does not advance to.
     var isWaitedFor: Bool { true }
 
-    /// The time has come. The entry stands in no queue any more, and may be put into one again.
+    /// The time has come. The entry is no longer in a queue, and may be put into one again.
     func fire(now: Int64) {}
 }
 
-/// All that waits for a time, the earliest first: a heap of four children each, which is flatter than one of two. It keeps
-/// its entries.
+/// All that waits for a time, the earliest first: a heap of four children each, which is flatter than one of two. It
+/// keeps its entries.
 struct TimerQueue: ~Copyable {
-    // Memory of its own: the slots of an array could not be moved without counting references.
+    // Separate memory: the slots of an array could not be moved without counting references.
     private var slots = UnsafeMutablePointer<Slot>.allocate(capacity: Self.firstCapacity)
     private var capacity = Self.firstCapacity
     private(set) var count = 0
@@ -39,7 +39,8 @@ struct TimerQueue: ~Copyable {
     /// When the next entry is due; nil if there is none.
     var nextDue: Int64? { count > 0 ? slots[0].due : nil }
 
-    /// The same among the entries that somebody waits for. It looks at the others only if the earliest is not one of these.
+    /// The same among the entries that somebody waits for. It looks at the others only if the earliest is not one of
+    /// these.
     var nextDueOfWaiting: Int64? {
         guard count > 0, !slots[0].entry.isWaitedFor else { return nextDue }
         var next: Int64?

@@ -1,7 +1,7 @@
 import CShims
 
-/// Hosts to which no connection could be made: the next attempt looks their names up anew, instead of taking the addresses
-/// that libcurl remembers for a minute (W5).
+/// Hosts to which no connection could be made: the next attempt looks their names up again, instead of taking the
+/// addresses that libcurl remembers for a minute (W5).
 struct DoubtfulAddresses {
     /// Beyond this many, all are forgotten.
     private static let maximumCount = 16_384
@@ -13,7 +13,7 @@ struct DoubtfulAddresses {
         origins.set(place.origin, to: 1)
     }
 
-    /// Whether the attempt that begins now looks up anew. Those after it take what it finds.
+    /// Whether the attempt that begins now looks the name up again. Those after it take what it finds.
     mutating func take(_ place: shim_url) -> Bool {
         guard origins.value(of: place.origin) != nil else { return false }
         origins.remove(place.origin)

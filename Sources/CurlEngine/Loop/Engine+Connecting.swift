@@ -8,10 +8,11 @@ extension Engine {
     /// Milliseconds up to which libcurl does not divide what is left.
     private static let undivided: Int64 = 600
 
-    /// Milliseconds from its start within which libcurl is to connect. A little more than there is: our timers are to be
-    /// first. `isFirstAddress`: libcurl may begin to connect before this is asked again, and it divides what there is then.
+    /// Milliseconds from its start within which libcurl is to connect. A little more than there is: our timers are to
+    /// be first. `isFirstAddress`: libcurl may begin to connect before this is asked again, and it divides what there
+    /// is then.
     func connectLimit(of call: Call, isFirstAddress: Bool) -> Int {
-        // libcurl goes by real time, in which there is no limit.
+        // libcurl uses real time, in which no limit applies.
         guard virtualTime == nil else { return Int(Int32.max) }
         var left = call.nextTimeout.left
         if call.hasDeadline { left = min(left, call.deadline.nanoseconds - boottime) }

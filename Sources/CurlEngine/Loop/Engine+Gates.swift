@@ -5,7 +5,7 @@ import RetryCore
 extension Engine {
     /// An origin whose gate would be one more than this many has none.
     private static let maximumGates = 16_384
-    /// A gate that has held nobody for so long is dropped.
+    /// A gate that has held no attempt for this time is dropped.
     private static let gateLife: Int64 = 60_000_000_000
 
     /// The head of a final response has come. False: out of memory.
@@ -124,7 +124,7 @@ extension Call {
         return gatePass
     }
 
-    /// It was redirected, or is sent again, and waits for its turn: the attempt's resource time goes on (M2).
+    /// It was redirected, or is sent again, and waits for its turn: the attempt's resource time keeps running (M2).
     var isQueuedWithinAttempt: Bool { isQueued && attempt.hasBegun && attempt.state == .queued }
 }
 

@@ -2,7 +2,7 @@ import RetryCore
 
 /// How a call follows redirects. All of it runs on the loop.
 extension Engine {
-    /// What became of a response that may be a redirect.
+    /// What to do with a response that may be a redirect.
     enum Followed {
         /// The response is not a redirect, or it redirects to nothing that can be requested.
         case nowhere

@@ -1,7 +1,7 @@
 import CShims
 import RetryCore
 
-/// What an attempt was let through with, and by which gate: a later one of the same host knows nothing of it.
+/// What an attempt was let through with, and by which gate: a later one of the same host does not know it.
 struct GatePass {
     let gate: HostGate
     let pass: OriginGate.Pass
@@ -13,10 +13,10 @@ final class HostGate: TimerEntry {
     /// Its index among the hosts of the StartQueue.
     let host: Int
     var value: OriginGate
-    /// Where in the range of the jitter (C2) its moment lies, 0 to 1: the same for all answers of one closing, since the
-    /// latest moment counts.
+    /// Where in the range of the jitter (C2) its moment lies, 0 to 1: the same for all answers of one closing, since
+    /// the latest moment counts.
     private(set) var unitRandom: Double
-    /// When it last let nobody through, or only as many as it was about to hold.
+    /// When it last let no attempt through, or only as many as it was about to hold.
     private(set) var limitedAt: Int64
 
     init(_ engine: Engine, host: Int, _ value: OriginGate, unitRandom: Double, now: Int64) {

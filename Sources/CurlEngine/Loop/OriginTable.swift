@@ -1,5 +1,5 @@
-/// Numbers by origin: a hash table with linear probing. The keys are `shim_url.origin`, which is a keyed hash already, so
-/// that hosts neither collide by intent nor cluster.
+/// Numbers by origin: a hash table with linear probing. The keys are `shim_url.origin`, which is a keyed hash already,
+/// so that hosts neither collide by intent nor cluster.
 ///
 /// (The standard library's Dictionary would bring in a source of randomness that older systems do not have.)
 struct OriginTable {
@@ -33,7 +33,7 @@ struct OriginTable {
         guard var hole = index(of: origin) else { return }
         slots[hole] = Slot()
         count -= 1
-        // Whatever follows without a gap may have been meant for the hole, or for a slot before it.
+        // Each entry that follows without a gap may have been meant for the hole, or for a slot before it.
         var next = following(hole)
         while slots[next].value >= 0 {
             let distance = (next &- home(of: slots[next].origin)) & mask

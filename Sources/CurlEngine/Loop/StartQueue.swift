@@ -3,16 +3,16 @@ import RetryCore
 
 /// Attempts that wait for their turn: first come, first served among those of one host; hosts take turns.
 ///
-/// So many run at once, and the others wait here, where it costs nothing. A look-up takes a thread of libcurl's for as
-/// long as its name server likes: only so many are under way at once, for one host and in all, and those that wait for
-/// one do not hold up those that need none.
+/// A limited number run at once, and the others wait here, where it costs nothing. A look-up takes a thread of
+/// libcurl's for as long as its name server likes: only a limited number are in progress, for one host and in all, and
+/// those that wait for one do not hold up those that need none.
 ///
 /// Of a host that may speak HTTP/2, or not, the first attempt finds out: the others wait until it is connected, but no
 /// longer than a second, so that they can share its connection.
 ///
 /// Attempts to a host that has a gate wait here as long as the gate holds them (C3).
 ///
-/// No operation searches the hosts: a table finds one by its origin, and those from which an attempt may begin stand in
+/// No operation searches the hosts: a table finds one by its origin, and those from which an attempt may begin are in
 /// a queue.
 struct StartQueue {
     private static let maximumLookupsForOneHost = 8
@@ -133,7 +133,7 @@ struct StartQueue {
         hosts.remove(index)
     }
 
-    // MARK: - Which queue a host stands in
+    // MARK: - Which queue a host is in
 
     private mutating func releaseProbed(now: Int64) {
         while let index = probed.first, hosts[index].probedUntil <= now {
@@ -142,7 +142,7 @@ struct StartQueue {
         }
     }
 
-    /// Something has changed for a host: it stands where it belongs, and keeps its place there if it stands there already.
+    /// Something has changed for a host: moves it to its queue, where it keeps its place if it is there already.
     @inline(never)
     mutating func requeue(_ index: Int) {
         let wanted = standing(of: index)

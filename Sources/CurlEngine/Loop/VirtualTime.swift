@@ -3,7 +3,7 @@ import RetryCore
 
 /// How an engine uses a manual clock: all its timers run on it, but sockets, and libcurl's own timers, in real time.
 ///
-/// The driver waits for its sockets and for an alarm of the clock. The clock is told what the engine waits for, since it
+/// The driver waits for its sockets and for an alarm of the clock. The clock knows what the engine waits for, since it
 /// may advance by itself (see `AutoAdvance`).
 final class VirtualTime {
     let clock: SharedManualClock

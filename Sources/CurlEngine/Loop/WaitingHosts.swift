@@ -6,13 +6,13 @@ struct WaitingHost {
     var line = CallLine()
     var lookups = 0
     var running = 0
-    /// Nobody knows whether its connections can be shared.
+    /// It is not known whether its connections can be shared.
     var isUnknown = false
     /// Until then, the others wait for an attempt that finds out; 0: they do not.
     var probedUntil: Int64 = 0
     /// Holds its attempts (C3); nil: nothing does.
     var gate: HostGate?
-    /// Which queue of the StartQueue it stands in, and between which hosts; -1: none.
+    /// Which queue of the StartQueue it is in, and between which hosts; -1: none.
     var standing = Standing.nowhere
     fileprivate var before = -1
     fileprivate var after = -1
@@ -60,7 +60,7 @@ struct HostTable {
         return index
     }
 
-    /// It stands in no queue.
+    /// It is in no queue.
     mutating func remove(_ index: Int) {
         indices.remove(hosts[index].place.origin)
         guard indices.count > 0 else {

@@ -10,7 +10,7 @@ final class WorkerPool {
     private var idle = 0
     private var isClosed = false
 
-    /// Nil if there is no memory.
+    /// Nil if out of memory.
     static func make() -> WorkerPool? {
         shim_monitor_new().map { WorkerPool($0) }
     }
@@ -23,7 +23,7 @@ final class WorkerPool {
         shim_monitor_free(monitor)
     }
 
-    /// False if there is no thread to do it, and none can be had.
+    /// False if no thread is free, and none can be made.
     func ask(_ question: StrategyQuestion) -> Bool {
         shim_monitor_lock(monitor)
         defer { shim_monitor_unlock(monitor) }

@@ -1,6 +1,7 @@
 import RetryCore
 
-/// Where the body of a response goes, if not to memory. Only the holder of the loop touches it, once its call has begun.
+/// Where the body of a response goes, if not to memory. Only the holder of the loop touches it, once its call has
+/// begun.
 public protocol BodySink: AnyObject {
     /// Bytes of this delivery that it has.
     var length: Int64 { get }
@@ -14,7 +15,7 @@ public protocol BodySink: AnyObject {
     /// Bodies of other responses than a 2xx are for it, too.
     var takesErrors: Bool { get }
 
-    /// A delivery that broke off can begin anew.
+    /// A delivery that broke off can start over.
     var canRestart: Bool { get }
 
     /// It is a file, which holds all of what was asked for, or nothing.
@@ -31,7 +32,8 @@ public protocol BodySink: AnyObject {
     /// The body is whole. False: it could not be kept.
     func finish() -> Bool
 
-    /// The response that the call ended with is not for it, so that it forgets what it has of one before. False: it cannot.
+    /// The response that the call ended with is not for it, so that it forgets what it has of one before. False: it
+    /// cannot.
     func discard() -> Bool
 
     /// The call is over. What has not been finished goes.

@@ -27,7 +27,7 @@ public protocol BodySource: AnyObject {
 }
 
 public enum BodyRead {
-    /// So many bytes; 0: that was all.
+    /// The number of bytes; 0: that was all.
     case bytes(Int)
     /// Nothing at the moment.
     case pause

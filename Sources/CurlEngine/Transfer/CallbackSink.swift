@@ -9,10 +9,10 @@ public final class CallbackSink: BodySink {
     public let takesErrors: Bool
     public private(set) var length: Int64 = 0
     public private(set) var reason: FailureReason?
-    /// The caller has been told of the delivery.
+    /// The caller has got the head of the delivery.
     private var isAnnounced = false
 
-    /// `restart`: nil if a delivery that broke off cannot begin anew. `begin`: nil if its head is not asked for.
+    /// `restart`: nil if a delivery that broke off cannot start over. `begin`: nil if its head is not asked for.
     public init(
         write: @escaping (Call, UnsafePointer<CChar>, Int) -> BodyWrite, restart: (() -> Bool)?,
         begin: ((Call, DeliveredHead) -> Bool)?, close: @escaping () -> Void, takesErrors: Bool = false

@@ -6,7 +6,7 @@ protocol Carrier: AnyObject {
     /// Begins a transfer. Nil: it is under way; else why it is not.
     func begin(_ transfer: Transfer) -> LocalFailure?
 
-    /// Goes on with a transfer that a callback has paused, and looks whether it has ended in any case.
+    /// Resumes a transfer that a callback has paused, and looks whether it has ended in any case.
     func resume()
 
     /// Drops the transfer, whether or not it has ended, and fills in its report.
@@ -24,7 +24,7 @@ protocol Carrier: AnyObject {
     /// From now on, or no longer, the transfer hears of it when the server refuses HTTP/2 for its origin.
     func listenForRefusals(_ listens: Bool)
 
-    /// The response ends when the server ends it, whatever its Content-Length says.
+    /// The response ends when the server ends it, and its Content-Length does not count.
     func ignoreLength()
 }
 

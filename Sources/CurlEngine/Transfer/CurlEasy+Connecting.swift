@@ -3,9 +3,9 @@ import RetryCore
 
 /// How long libcurl may take to connect (W5).
 ///
-/// The engine's own timers end an attempt. libcurl has a timeout as well, which it divides among the addresses of a name:
-/// before 8.16 an address that does not answer gets half of what is left, and then the next one is tried. So it must know
-/// how much time there is, and that changes with whatever moves (M1).
+/// The engine's own timers end an attempt. libcurl has a timeout as well, which it divides among the addresses of a
+/// name: before 8.16 an address that does not answer gets half of what is left, and then the next one is tried. So it
+/// must know how much time there is, and that changes with each movement (M1).
 extension CurlEasy {
     /// A look-up is under way, which may take all the time there is.
     func looksUp() {

@@ -6,7 +6,7 @@ import RetryCore
 enum ConnectionGroup: Int32, CaseIterable {
     /// HTTP/1.1, and HTTP/2 where ALPN selects it.
     case ordinary = 0
-    /// No connection carries two requests at once, whatever it speaks.
+    /// No connection carries two requests at once, in any version of HTTP.
     case serial = 1
     /// HTTP/2 without asking the server.
     case priorKnowledge = 2
@@ -27,8 +27,8 @@ extension CurlTransport {
         }
     }
 
-    /// Whether the attempt gets a connection that nobody else uses, before or after it: with prior knowledge, where nobody
-    /// knows what the connection speaks, or where libcurl cannot use it again.
+    /// Whether the attempt gets a connection that no other attempt uses, before or after it: with prior knowledge,
+    /// where nothing knows what the connection speaks, or where libcurl cannot use it again.
     func isAlone(_ transfer: Transfer) -> Bool {
         guard transfer.call.settings.httpVersion == .http2PriorKnowledge else { return false }
         guard !transfer.target.place.has_tls else { return !shim_tls_is_readable() }
@@ -110,8 +110,8 @@ extension CurlTransport {
         return nil
     }
 
-    /// Remembers the socket of a connection that was opened for this transfer. libcurl may have tried several addresses at
-    /// once; the port of this end says which socket was the first.
+    /// Remembers the socket of a connection that was opened for this transfer. libcurl may have tried several addresses
+    /// at once; the port of this end says which socket was the first.
     private func opened(_ connection: shim_connection, for easy: CurlEasy) -> Int? {
         for descriptor in easy.openedSockets.reversed() {
             let index = Int(descriptor)

@@ -1,12 +1,12 @@
 import CShims
 import RetryCore
 
-/// A download into a file that goes on where it broke off (beyond the source; `is_resumable`).
+/// A download into a file that continues where it broke off (beyond the source; `is_resumable`).
 ///
-/// What has come is kept if the response was a 200 with a strong ETag: then the next attempt asks for the rest with Range,
-/// and with If-Range, so that a server whose file has changed sends all of it.
+/// What has come is kept if the response was a 200 with a strong ETag: then the next attempt asks for the rest with
+/// Range, and with If-Range, so that a server whose file has changed sends all of it.
 struct Download {
-    /// The strong ETag of what is in the file; nil: it cannot be gone on with.
+    /// The strong ETag of what is in the file; nil: the download cannot continue.
     private var etag: UnsafeMutablePointer<CChar>?
     /// Bytes that the next attempt asks to leave out, or the present one asked to; 0: none.
     private(set) var offset: Int64 = 0
@@ -63,7 +63,7 @@ struct Download {
             partEnd = part.end
             return .rest
         }
-        guard status != 206 else { return .wrong }  // Nobody has asked for a part.
+        guard status != 206 else { return .wrong }  // No part was requested.
         forget()
         if status == 200, !isCoded,
             let value = headers.firstValue(of: "ETag"), value.pointee == CChar(bitPattern: UInt8(ascii: "\""))
@@ -74,20 +74,20 @@ struct Download {
         return .whole
     }
 
-    /// What a body that has ended has brought, with so many bytes in the file.
+    /// What a body that has ended has brought, with this number of bytes in the file.
     func end(at length: Int64) -> AttemptMachine.DownloadEnd {
         guard range != nil, let partEnd else { return .whole }
         guard length == partEnd else { return .wrongLength }
         return length == wholeLength ? .whole : .part
     }
 
-    /// An attempt ended when so many bytes were in the file, which is not whole. If there is no rest to ask for, or more
-    /// came than was said, it begins anew.
+    /// An attempt ended with this number of bytes in the file, which is not complete. If there is no rest to ask for,
+    /// or more came than was announced, it starts over.
     mutating func ended(at length: Int64) {
         offset = etag == nil || length >= wholeLength ?? .max || length > partEnd ?? .max ? 0 : length
     }
 
-    /// The file begins anew.
+    /// The file starts over.
     mutating func forget() {
         shim_free(etag)
         etag = nil

@@ -14,7 +14,7 @@ public final class FileSink: BodySink {
     public var isFile: Bool { true }
     public var takesErrors: Bool { false }
 
-    /// Nil if there is no memory.
+    /// Nil if out of memory.
     public static func make(path: UnsafePointer<CChar>, isResumable: Bool) -> FileSink? {
         shim_copy_string(path).map { FileSink($0, isResumable: isResumable) }
     }

@@ -16,7 +16,7 @@ public final class FileSource: BodySource {
     /// The file as the first attempt found it.
     private var firstState: shim_file_state?
 
-    /// The file at a path, which is opened for each attempt. Nil if there is no memory.
+    /// The file at a path, which is opened for each attempt. Nil if out of memory.
     public static func make(path: UnsafePointer<CChar>, offset: Int64, length: Int64) -> FileSource? {
         shim_copy_string(path).map { FileSource($0, descriptor: -1, offset: offset, length: length) }
     }
@@ -62,8 +62,8 @@ public final class FileSource: BodySource {
         return true
     }
 
-    /// What is wrong with a part of a file of that length; nil: nothing. None of the numbers is below 0, but `length` may
-    /// be -1.
+    /// What is wrong with a part of a file of that length; nil: nothing. None of the numbers is below 0, but `length`
+    /// may be -1.
     public static func problem(offset: Int64, length: Int64, inFileOf fileLength: Int64) -> FailureReason? {
         guard offset <= fileLength else {
             return FailureReason("body_source", "offset", .words("is beyond the end of the file"))

@@ -1,9 +1,9 @@
 import CShims
 import RetryCore
 
-/// multipart/form-data: parts in memory and files, put together by the transport. It keeps a carrier for the whole call, so
-/// that every attempt has the same boundary, and with it the same bytes (R5): libcurl would let another handle send the form,
-/// but only the one that has sent it before goes back to its first byte.
+/// multipart/form-data: parts in memory and files, put together by the transport. It keeps a carrier for the whole
+/// call, so that every attempt has the same boundary, and with it the same bytes (R5): libcurl would let another handle
+/// send the form, but only the one that has sent it before goes back to its first byte.
 public final class MultipartSource: BodySource {
     /// Nil once the call has ended.
     private(set) var carrier: (any FormCarrier)?
@@ -19,7 +19,7 @@ public final class MultipartSource: BodySource {
         for bytes in memory { shim_free(bytes) }
     }
 
-    /// On the loop: the last reference to a call may go on any thread, at any time (W8).
+    /// On the loop: the last reference to a call may be dropped on any thread, at any time (W8).
     public func close() {
         failure = reason
         carrier = nil

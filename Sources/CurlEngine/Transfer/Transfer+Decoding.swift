@@ -3,7 +3,7 @@ import RetryCore
 
 /// A response is whole only if its framing and its content codings are (W4).
 extension Transfer {
-    /// A content coding has not come to its end. Nothing at all is not a stream that stops early if the head says that
+    /// A content coding has not come to its end. An empty body is not a stream that stops early if the head says that
     /// nothing comes.
     var isCodingShort: Bool {
         guard let decoder, call.attempt.exchange.mayHaveBody, call.attempt.exchange.framing.length != 0 else {
@@ -12,7 +12,7 @@ extension Transfer {
         return !shim_decoder_is_whole(decoder)
     }
 
-    /// Unpacks a piece of the body, and hands it on. Whoever pauses is offered the same piece again.
+    /// Unpacks a piece of the body, and hands it on. A receiver that pauses gets the same piece again.
     func unpack(_ decoder: OpaquePointer, _ data: UnsafePointer<CChar>, _ count: Int) -> BodyAnswer {
         shim_decoder_feed(decoder, data, count)
         var piece: UnsafePointer<CChar>?

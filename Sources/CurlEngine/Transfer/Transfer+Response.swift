@@ -188,7 +188,7 @@ extension Transfer {
         return facts
     }
 
-    /// What has come of a download, now that its body has ended.
+    /// The result of a download, now that its body has ended.
     private var downloadEnd: AttemptMachine.DownloadEnd {
         guard call.attempt.exchange.destination == .sink, let sink = call.sink, let download = call.download else {
             return .whole

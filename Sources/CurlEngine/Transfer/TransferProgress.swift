@@ -1,11 +1,11 @@
 import CShims
 import RetryCore
 
-/// How far the bodies have come, and what of that has been told.
+/// How far the bodies have come, and what of that has been reported.
 struct TransferProgress {
     /// Bytes that have moved, in both directions.
     fileprivate var moved: Int64 = 0
-    /// What has not been told yet, and when something was last told.
+    /// What has not been reported yet, and when something last was.
     fileprivate var untold: shim_progress?
     fileprivate var toldAt: Int64 = 0
     fileprivate var totals: (receive: Int64, send: Int64)?
@@ -37,7 +37,7 @@ extension Transfer {
         tellProgress()
     }
 
-    /// Tells how far the bodies have come, unless that has been told.
+    /// Reports how far the bodies have come, unless it has done so already.
     private func tellProgress() {
         guard let onProgress = call.settings.onProgress, var now = progress.untold else { return }
         progress.untold = nil
