@@ -95,6 +95,7 @@ class Header:
     handles: dict[str, str]  # and the comment of each
     constants: dict[str, Number]
     texts: dict[str, str]
+    macros: tuple[str, ...]  # that stand for something, in order
     initialisers: tuple[str, ...]  # macros that stand for a whole struct
     functions: dict[str, Function]
 
@@ -153,7 +154,7 @@ def read_header() -> Header:
                 texts[name] = declaration.init.value.strip('"')
             else:
                 constants[name] = _value(declaration.init, constants)
-    return Header(text, structs, handles, constants, texts, tuple(initialisers), functions)
+    return Header(text, structs, handles, constants, texts, tuple(macros), tuple(initialisers), functions)
 
 
 def _file(node: Any) -> str:

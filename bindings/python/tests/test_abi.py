@@ -13,7 +13,7 @@ from c_header import Header, read_header
 
 import boxretry
 from boxretry import enums
-from boxretry._c import _abi, library
+from boxretry._c import _abi, functions, library
 
 #: The enum for each prefix of the header's constants.
 ENUMS: dict[str, type[IntEnum]] = {
@@ -103,14 +103,14 @@ def test_every_function_is_declared_with_its_types(header: Header) -> None:
         name: (ctypes_of(result, header), tuple(ctypes_of(each, header) for each in parameters))
         for name, (result, parameters) in header.functions.items()
     }
-    assert expected == _abi.DECLARED
+    assert expected == functions.DECLARED
 
 
 def test_every_function_is_there_under_its_name(header: Header) -> None:
     for name in header.functions:
         function: Any = getattr(_abi, name)
         assert function.__name__ == name
-        assert (function.restype, tuple(function.argtypes)) == _abi.DECLARED[name]
+        assert (function.restype, tuple(function.argtypes)) == functions.DECLARED[name]
 
 
 def test_every_struct_has_its_fields_with_their_types(header: Header) -> None:
