@@ -546,6 +546,18 @@ boxretry_error boxretry_client_perform(boxretry_client *client, const boxretry_r
 boxretry_error boxretry_client_submit(boxretry_client *client, const boxretry_request *request, boxretry_call **out);
 
 /**
+ * Starts a call like boxretry_client_submit(), and waits for its end like boxretry_call_wait(). This is cheaper than the
+ * two: the client's thread is not woken before the wait ends. Returns OK if the call was started, whether or not it has
+ * ended; boxretry_call_take_response() then returns its response, or NULL. `timeout_ms`: 0 or more, or
+ * BOXRETRY_NO_TIMEOUT.
+ *
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, SOURCE (a file of a multipart part), IN_CALLBACK, CLOSED, FORKED. Free the
+ * call. Any thread. (Since 0.2.0.)
+ */
+boxretry_error boxretry_client_submit_and_wait(boxretry_client *client, const boxretry_request *request,
+                                               int64_t timeout_ms, boxretry_call **out);
+
+/**
  * Cancels all calls, refuses new ones (CLOSED), and waits until every call has ended, its callbacks included, and no
  * thread of the client is inside libcurl or its TLS library (W8). Clients that share connections (see
  * boxretry_client_new_derived()) share these threads: closing one client waits only for its own calls; closing the last
@@ -978,6 +990,13 @@ void boxretry_strategy_free(boxretry_strategy *strategy);
  * INVALID_ARGUMENT, OUT_OF_MEMORY, WAIT_TIMEOUT, IN_CALLBACK, FORKED. Any thread.
  */
 boxretry_error boxretry_call_wait(boxretry_call *call, int64_t timeout_ms);
+
+/**
+ * Makes boxretry_call_wait() and boxretry_client_submit_and_wait() return before the call has ended (WAIT_TIMEOUT, or
+ * OK): the wait that is running, or else the next one. A callback of a body calls it when the thread that waits for the
+ * call has something to do. NULL is accepted. Anywhere, any thread. (Since 0.2.0.)
+ */
+void boxretry_call_wake(boxretry_call *call);
 
 /**
  * Takes the response of a call that has ended. NULL if the call has not ended, or if its response was taken before.

@@ -36,6 +36,12 @@ public func boxretry_call_wait(_ call: OpaquePointer!, _ timeout_ms: Int64) -> b
     }
 }
 
+@_cdecl("boxretry_call_wake") @implementation
+public func boxretry_call_wake(_ call: OpaquePointer!) {
+    guard call != nil else { return }
+    _ = CallHandle.with(call, "call") { handle in handle.call.engine.wake(handle.call) }
+}
+
 @_cdecl("boxretry_call_cancel") @implementation
 public func boxretry_call_cancel(_ call: OpaquePointer!) {
     _ = CallHandle.with(call, "call") { handle in handle.call.engine.cancel(handle.call) }

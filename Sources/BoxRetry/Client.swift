@@ -351,12 +351,38 @@ public func boxretry_client_submit(
     _ out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> boxretry_error {
     ClientHandle.with(client, "client") { handle throws(Failure) in
-        let call = try handle.makeCall(request, isSubmitted: true)
+        try handle.submit(request, out) { engine, call in engine.submit(call) }
+    }
+}
+
+@_cdecl("boxretry_client_submit_and_wait") @implementation
+public func boxretry_client_submit_and_wait(
+    _ client: OpaquePointer!, _ request: UnsafePointer<boxretry_request>!, _ timeout_ms: Int64,
+    _ out: UnsafeMutablePointer<OpaquePointer?>!
+) -> boxretry_error {
+    answer { () throws(Failure) in
+        // Retained, because another thread may free the client meanwhile.
+        let handle = try ClientHandle.retained(try required(client, "client"), "client")
+        try refuseInCallback()
+        let limit = try checkedLimit(timeout_ms)
+        try handle.submit(request, try required(out, "out")) { engine, call in
+            engine.submit(call, waitingUntil: limit)
+        }
+    }
+}
+
+extension ClientHandle {
+    /// Makes a call, and starts it with `start`. Its handle is the caller's, or that of its queue or callback.
+    fileprivate func submit(
+        _ request: UnsafePointer<boxretry_request>?, _ out: UnsafeMutablePointer<OpaquePointer?>?,
+        _ start: (Engine, Call) -> Engine.Start
+    ) throws(Failure) {
+        let call = try makeCall(request, isSubmitted: true)
         if case .none = call.delivery { _ = try required(out, "out") }
         let callHandle = Unmanaged.passRetained(CallHandle.lent(by: call))
         call.isUnowned = out == nil
         do throws(Failure) {
-            try handle.engine.start(call) { $0.submit(call) }
+            try engine.start(call) { start($0, call) }
         } catch {
             callHandle.release()
             throw error

@@ -75,6 +75,9 @@ public final class Call: TimerEntry {
     var result: CallResult?
     var isDone = false
     var waiter: Waiter?
+    /// The wait for it that is running, or the next one, is over.
+    var isWoken = false
+    var isWaitOver: Bool { isDone || isWoken }
     public let delivery: Delivery
     /// Guarded by the queue that it is delivered to: it is there, to be taken; nobody will ask for it any more.
     var isInQueue = false

@@ -198,37 +198,42 @@ extension Engine {
         return false
     }
 
-    /// Waits for the end of a call. `mayTakeRole`: the own thread may be driving, and another call is likely to follow.
+    /// Waits for the end of a call, or until it is woken. `mayTakeRole`: the own thread may be driving, and another call is
+    /// likely to follow.
     func wait(for call: Call, until limit: Int64, mayTakeRole: Bool) -> Bool {
         shim_monitor_lock(lock)
+        if !call.isWaitOver {
+            if limit != .max, limit <= shim_monotonic_nanoseconds() {
+                // Who only looks must not take the role from the thread that does the work.
+                if !hasDriver { leaveRole(afterGrace: false) }
+            } else if mayTakeRole ? claimRole(until: limit) : !hasDriver {
+                drive(until: limit) { locked { call.isWaitOver } }
+                // Who reads a body may stay away for long, and other calls do not wait for that.
+                leaveRole(afterGrace: mayTakeRole && (call.isDone || unfinished == 1))
+            } else {
+                waitForDriver(of: call, until: limit)
+            }
+        }
+        call.isWoken = false
         let isDone = call.isDone
-        // Who only looks must not take the role from the thread that does the work.
-        if isDone || limit != .max && limit <= shim_monotonic_nanoseconds() {
-            shim_monitor_unlock(lock)
-            return isDone
-        }
-        if mayTakeRole ? claimRole(until: limit) : !hasDriver {
-            drive(until: limit) { call.isDone }  // It is this thread that ends the call.
-            leaveRole(afterGrace: mayTakeRole)
-            let isDone = call.isDone
-            shim_monitor_unlock(lock)
-            return isDone
-        }
+        shim_monitor_unlock(lock)
+        return isDone
+    }
+
+    /// With the lock held, before and after: another thread drives the loop, or has to.
+    private func waitForDriver(of call: Call, until limit: Int64) {
         // The role was waited for without the lock.
-        if call.isDone {
-            shim_monitor_unlock(lock)
-            return true
-        }
+        if call.isWaitOver { return }
         let waiter = call.waiter ?? Waiter.make()
         call.waiter = waiter
         guard startThread(), let waiter else {
-            let isDone = look(until: limit) { call.isDone }
-            shim_monitor_unlock(lock)
-            return isDone
+            _ = look(until: limit) { call.isWaitOver }
+            return
         }
         if !hasDriver { shim_monitor_wake_all(lock) }
         shim_monitor_unlock(lock)
-        return waiter.wait(until: limit)
+        _ = waiter.wait(until: limit)
+        shim_monitor_lock(lock)
     }
 
     /// With the lock held, before and after: waits without a waiter, for which there is no memory, or without a thread that

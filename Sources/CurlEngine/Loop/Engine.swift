@@ -177,9 +177,28 @@ public final class Engine {
         return start
     }
 
-    /// Waits for the end of a call that was submitted. False if that time, of CLOCK_MONOTONIC, came first.
+    /// Begins a call, and waits for its end until that time, of CLOCK_MONOTONIC. No thread is needed before that.
+    public func submit(_ call: Call, waitingUntil limit: Int64) -> Start {
+        let start = begin(call, needsThread: false)
+        if start == .begun { _ = wait(for: call, until: limit) }
+        return start
+    }
+
+    /// Waits for the end of a call that was submitted. False if that time, of CLOCK_MONOTONIC, came first, or `wake()`.
     public func wait(for call: Call, until limit: Int64) -> Bool {
         wait(for: call, until: limit, mayTakeRole: true)
+    }
+
+    /// Ends the wait for a call that is running, or else the next one.
+    public func wake(_ call: Call) {
+        shim_monitor_lock(lock)
+        call.isWoken = true
+        // A wait that follows needs one that was not told.
+        let waiter = call.waiter
+        call.waiter = nil
+        wakeDriver()
+        shim_monitor_unlock(lock)
+        waiter?.tell()
     }
 
     public func cancel(_ call: Call) {

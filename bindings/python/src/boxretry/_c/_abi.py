@@ -545,6 +545,9 @@ boxretry_client_new_derived = blocking(
 )
 boxretry_client_perform = blocking("boxretry_client_perform", c_int32, c_void_p, POINTER(Request), POINTER(c_void_p))
 boxretry_client_submit = blocking("boxretry_client_submit", c_int32, c_void_p, POINTER(Request), POINTER(c_void_p))
+boxretry_client_submit_and_wait = blocking(
+    "boxretry_client_submit_and_wait", c_int32, c_void_p, POINTER(Request), c_int64, POINTER(c_void_p)
+)
 boxretry_client_close = blocking("boxretry_client_close", c_int32, c_void_p, c_int64)
 boxretry_client_free = blocking("boxretry_client_free", None, c_void_p)
 boxretry_client_stats_init = quick("boxretry_client_stats_init", c_int32, POINTER(ClientStats), c_size_t)
@@ -577,6 +580,7 @@ boxretry_retry_options_init = quick("boxretry_retry_options_init", c_int32, POIN
 boxretry_strategy_new = quick("boxretry_strategy_new", c_int32, POINTER(RetryOptions), POINTER(c_void_p))
 boxretry_strategy_free = quick("boxretry_strategy_free", None, c_void_p)
 boxretry_call_wait = blocking("boxretry_call_wait", c_int32, c_void_p, c_int64)
+boxretry_call_wake = quick("boxretry_call_wake", None, c_void_p)
 boxretry_call_take_response = blocking("boxretry_call_take_response", c_void_p, c_void_p)
 boxretry_call_cancel = blocking("boxretry_call_cancel", None, c_void_p)
 boxretry_call_resume = blocking("boxretry_call_resume", None, c_void_p)
