@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -110,15 +111,44 @@ def test_f81_ctrl_c_comes_in_time(server: Server, item: str) -> None:
     assert min(late) < 0.2
 
 
+@pytest.mark.parametrize(
+    "way",
+    ["for piece in stack.enter_context(client.stream('GET', url)).iter_bytes(): pass", "client.get(url, sink=bool)"],
+    ids=["stream", "sink"],
+)
+def test_f81_ctrl_c_comes_while_a_body_arrives(way: str) -> None:
+    """Given a body without an end, Ctrl-C may come at the very moment at which the library calls back."""
+    program = f"""
+    import contextlib, os, signal, socket
+    listener = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{{listener.getsockname()[1]}}/"
+    def send():
+        connection, _ = listener.accept()
+        connection.sendall(b"HTTP/1.1 200 OK\\r\\n\\r\\n" + b"x" * 1000)
+        with contextlib.suppress(OSError):
+            os.kill(os.getpid(), signal.SIGINT)
+            while True:
+                connection.sendall(b"x" * 1000)
+    threading.Thread(target=send, daemon=True).start()
+    try:
+        with Client() as client, contextlib.ExitStack() as stack:
+            {way}
+    except KeyboardInterrupt:
+        print("interrupted")
+    """
+    status, output, _ = end_of(start(program))
+    assert (status, output) == (0, "interrupted\n")
+
+
 def test_f81_ctrl_c_just_after_the_request_was_begun(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may come at any moment: here, the library has made the call, and Python does not know it yet."""
-    begin = _abi.boxretry_client_submit
+    begin = _abi.boxretry_client_submit_and_wait
 
     def interrupted(*arguments: object) -> int:
         assert begin(*arguments) == 0
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_abi, "boxretry_client_submit", interrupted)
+    monkeypatch.setattr(_abi, "boxretry_client_submit_and_wait", interrupted)
     with Client() as client:
         with pytest.raises(KeyboardInterrupt) as raised:  # It keeps the frames that it passed through.
             client.get(server.url("/seq/stall", id=server.new_id()))
@@ -260,6 +290,7 @@ def test_a_fork_inside_a_callback(server: Server, where: str) -> None:
     """In the child, the parent's objects are refused as always; and this thread must not wait, as in any callback."""
     url = server.url("/seq/200", id=server.new_id(), cycle="")
     ran: list[bool] = []
+    forked = threading.Event()
 
     def work() -> None:
         for use in (lambda: client.get(url), lambda: client.submit("GET", url), client.stats):
@@ -276,6 +307,7 @@ def test_a_fork_inside_a_callback(server: Server, where: str) -> None:
         if not ran:
             ran.append(True)
             in_child(work)
+            forked.set()
         return False
 
     class Forks(CustomRetryStrategy):
@@ -288,6 +320,10 @@ def test_a_fork_inside_a_callback(server: Server, where: str) -> None:
             thread = ThreadPoolExecutor(1)
             assert thread.submit(client.get, url).result().status == 200
             thread.shutdown()
+        elif "engine" in where:
+            call = client.submit("GET", url)
+            assert forked.wait(60)  # No thread waits for the call before.
+            assert call.response().status == 200
         else:
             assert client.get(url).status == 200
     assert ran == [True]

@@ -287,8 +287,8 @@ class Client(HandleOwner):
         names = () if own is None else {name for name, _ in field_pairs(own, "params")}
         return with_params(url, [pair for pair in self._params if pair[0] not in names])
 
-    def _submit(self, method: Text, sending: Sending) -> Call:
-        call = submit(self._open_handle(), sending)
+    def _submit(self, method: Text, sending: Sending, wait_ms: int = 0) -> Call:
+        call = submit(self._open_handle(), sending, wait_ms)
         return Call(call, sending.watched, method, self._provider_of(sending))
 
     def _provider_of(self, sending: Sending) -> Provider | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from ctypes import POINTER, c_char_p, c_void_p, cast, pointer, py_object, string_at
+from ctypes import c_char_p, c_void_p, cast, pointer, py_object, string_at
 from dataclasses import dataclass
 from typing import Any, Callable, Protocol, Union
 
@@ -88,14 +88,16 @@ class Outcome:
 class HeaderArray:
     """An array of boxretry_header that can be filled repeatedly. It keeps the headers that it was last filled with."""
 
-    def __init__(self) -> None:
-        self._reserve(0)
+    #: For a field of the type boxretry_header *.
+    pointer: Any = None
+    _capacity = 0
+    _strings: Any = ()
 
     def _reserve(self, capacity: int) -> None:
         # A boxretry_header is two pointers. A flat array of pointers can be filled in one step.
         self._capacity = capacity
         self._strings = (c_char_p * capacity)()
-        self.pointer = cast(self._strings, POINTER(_abi.Header)) if capacity else None
+        self.pointer = (_abi.Header * (capacity // 2)).from_buffer(self._strings)
 
     def fill(self, headers: Headers, argument: str) -> int:
         """Takes the headers, and returns how many there are."""
@@ -109,7 +111,8 @@ class HeaderArray:
             strings.append(text(value, argument))
         if len(strings) > self._capacity:
             self._reserve(2 * len(strings))
-        self._strings[: len(strings)] = strings
+        if strings:
+            self._strings[: len(strings)] = strings
         return len(strings) // 2
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any, Callable, SupportsIndex
@@ -11,10 +10,10 @@ from ._bodies.fed import FedSource
 from ._bodies.pieces import Cutter, Pieces
 from ._c.arguments import integer
 from ._sending.sending import Sending
-from .calls.call import Call
+from .calls.call import Call, slice_ms
 from .calls.response import Response
 from .calls.response_head import HasHead, ResponseHead
-from .errors import ClosedError, InvalidArgumentError, refuse_in_callback
+from .errors import ClosedError, InvalidArgumentError
 
 
 class Stream(HasHead):
@@ -27,7 +26,7 @@ class Stream(HasHead):
 
     def __init__(
         self,
-        submit: Callable[[Sending], Call],
+        submit: Callable[[Sending, int], Call],
         sending_of: Callable[[Mapping[str, Any]], Sending],
         arguments: Mapping[str, Any],
         stream_errors: bool,
@@ -35,11 +34,9 @@ class Stream(HasHead):
         refuse_other_places(arguments)
         data = arguments.get("data")
         self._fed = data if isinstance(data, FedSource) else None
-        self._changed = changed = threading.Condition() if self._fed is None else self._fed.changed
-        self._end = end = End(changed)
-        self._pieces = Pieces(end.tell, stream_errors)
+        self._pieces = Pieces(stream_errors)
         self._sending = sending_of({**arguments, "sink": self._pieces})
-        self._sending.tell_end(end)
+        self._sending.wake_waiting()
         self._submit = submit
         self._call: Call | None = None
 
@@ -47,8 +44,7 @@ class Stream(HasHead):
         """Raises what `Client.request()` raises."""
         if self._call is not None:
             raise ClosedError("Stream: can be entered only once")
-        refuse_in_callback()
-        self._call = self._submit(self._sending)
+        self._call = self._submit(self._sending, slice_ms())
         try:
             self._wait_for(self._may_be_read)
             if self._pieces.head is None:
@@ -116,38 +112,17 @@ class Stream(HasHead):
 
     def _wait_for(self, condition: Callable[[], bool]) -> None:
         """Waits until the condition holds, or the call has ended."""
-
-        def is_done() -> bool:
-            return condition() or self._end.has_come
-
+        call = self._open()
         if self._fed is not None:
-            return self._fed.feed(self._open(), is_done)
-        with self._changed:
-            self._changed.wait_for(is_done)
+            return self._fed.feed(call, lambda: call._has_ended or condition())
+        while not (call._has_ended or condition()):
+            call._wait_for_news()
         return None
 
     def _open(self) -> Call:
         if self._call is None:
             raise ClosedError("Stream: is not entered")
         return self._call
-
-
-class End:
-    """Whether the call has ended. It does not refer to the stream, so that the stream ends with its last reference."""
-
-    def __init__(self, changed: threading.Condition) -> None:
-        self._changed = changed
-        self.has_come = False
-
-    def __call__(self) -> None:
-        """Called when the call has ended."""
-        self.has_come = True
-        self.tell()
-
-    def tell(self) -> None:
-        """Reports that something has changed."""
-        with self._changed:
-            self._changed.notify_all()
 
 
 def refuse_other_places(arguments: Mapping[str, Any]) -> None:
@@ -169,9 +144,7 @@ def cutter_of(chunk_size: SupportsIndex | None) -> Cutter | None:
 
 def head_of_response(response: Response) -> ResponseHead:
     """The head of a response that was received completely."""
-    return ResponseHead(
-        response.status, response.attempts[-1].http_version, response.url, response.headers, response.reason_phrase
-    )
+    return ResponseHead(response.status, response.http_version, response.url, response.headers, response.reason_phrase)
 
 
 def _cut(cutter: Cutter, pieces: Iterator[bytes]) -> Iterator[bytes]:

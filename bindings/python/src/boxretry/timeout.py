@@ -46,7 +46,11 @@ def timeouts_struct(timeout: Timeout) -> Any:
             "for a limit of all attempts together, in seconds, use deadline"
         )
     struct = new(_abi.Timeouts, _abi.boxretry_timeouts_init)
-    for name in ("timeout_interval_for_request_ms", "timeout_interval_for_resource_ms"):
-        milliseconds = getattr(timeout, name)
-        setattr(struct, name, _abi.NO_TIMEOUT if milliseconds is None else integer(milliseconds, name, INT64))
+    request_ms, resource_ms = timeout.timeout_interval_for_request_ms, timeout.timeout_interval_for_resource_ms
+    struct.timeout_interval_for_request_ms = _milliseconds(request_ms, "timeout_interval_for_request_ms")
+    struct.timeout_interval_for_resource_ms = _milliseconds(resource_ms, "timeout_interval_for_resource_ms")
     return struct
+
+
+def _milliseconds(value: SupportsIndex | None, name: str) -> int:
+    return _abi.NO_TIMEOUT if value is None else integer(value, name, INT64)

@@ -26,8 +26,7 @@ class FedSource(GivenSource):
         """`make` makes the iterator, for each attempt if `can_rewind`."""
         self.length = length
         self.can_rewind = can_rewind
-        #: Signals every change; other users of the call may use it too.
-        self.changed = threading.Condition()
+        self._lock = threading.Lock()
         self._make = make
         self._iterator: Iterator[Any] | None = None
         self._rest = memoryview(b"")
@@ -39,22 +38,20 @@ class FedSource(GivenSource):
     # These run on the thread that drives the call.
 
     def read(self, capacity: int) -> bytes | Pause:
-        with self.changed:
+        with self._lock:
             if self._rest:
                 piece, self._rest = self._rest[:capacity], self._rest[capacity:]
                 self._given += len(piece)
                 if self._given == self.length:  # The library does not read beyond the length.
                     self.has_ended = True
-                    self.changed.notify_all()
                 return bytes(piece)
             if self.has_ended:
                 return b""
             self._is_wanted = True
-            self.changed.notify_all()
             return PAUSE
 
     def rewind(self) -> None:
-        with self.changed:
+        with self._lock:
             self._round += 1
             self._iterator, self._rest = None, memoryview(b"")
             self._is_wanted, self.has_ended = False, self.length == 0
@@ -74,18 +71,17 @@ class FedSource(GivenSource):
             raise
 
     def _feed(self, call: Call, is_done: Callable[[], bool]) -> None:
-        while True:
-            with self.changed:
-                while not (is_done() or self._is_wanted):
-                    self.changed.wait()
-                if is_done():
-                    return
-                self._is_wanted = False
+        while not is_done():
+            with self._lock:
+                is_wanted, self._is_wanted = self._is_wanted, False
                 round, iterator = self._round, self._iterator
+            if not is_wanted:
+                call._wait_for_news()
+                continue
             if iterator is None:
                 iterator = self._make()
             piece = _next(iterator)
-            with self.changed:
+            with self._lock:
                 if round != self._round:  # It is sent again from the beginning.
                     continue
                 self._iterator, self.has_ended = iterator, piece is None

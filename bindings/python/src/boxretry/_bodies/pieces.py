@@ -15,12 +15,12 @@ HIGH, LOW = 1024 * 1024, 256 * 1024
 
 
 class Pieces:
-    """The sink of a stream: a buffer. It calls `tell` for each change, to wake the reader."""
+    """The sink of a stream: a buffer."""
 
-    def __init__(self, tell: Callable[[], object], takes_errors: bool) -> None:
-        """`tell` is called on the thread that drives the call, and must not wait.
+    def __init__(self, takes_errors: bool, tell: Callable[[], object] = bool) -> None:
+        """takes_errors: it also gets the bodies of responses other than 2xx.
 
-        takes_errors: it also gets the bodies of responses other than 2xx.
+        tell: called for each change, on the thread that drives the call, or that of the reader; it must not wait.
         """
         self._tell = tell
         self.takes_errors = takes_errors

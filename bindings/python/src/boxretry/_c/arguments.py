@@ -58,30 +58,35 @@ def text(value: Text, name: str) -> bytes:
     """A text in C's form. Bytes that are not UTF-8 are escaped in a str as os.fsdecode() does it."""
     if isinstance(value, str):
         try:
-            encoded = value.encode("utf-8", "surrogateescape")
+            in_c = encoded(value)
         except UnicodeEncodeError as error:
             raise InvalidArgumentError(f"{name}: {error}") from None
     elif isinstance(value, bytes):
-        encoded = value
+        in_c = value
     else:
         raise TypeError(f"{name}: must be str or bytes, not {type(value).__name__}")
-    if b"\0" in encoded:
+    if b"\0" in in_c:
         raise InvalidArgumentError(f"{name}: must not contain a NUL")
-    return encoded
+    return in_c
 
 
 def path_bytes(path: Path, name: str) -> bytes:
     """A path in C's form."""
     try:
-        encoded = os.fsencode(path)
+        in_c = os.fsencode(path)
     except TypeError:
         raise TypeError(f"{name}: must be a path, not {type(path).__name__}") from None
-    return text(encoded, name)
+    return text(in_c, name)
 
 
-def decoded(encoded: bytes) -> str:
-    """The inverse of `text()`."""
-    return encoded.decode("utf-8", "surrogateescape")
+def decoded(in_c: bytes) -> str:
+    """A text of the library. Bytes that are not UTF-8 are escaped."""
+    return in_c.decode("utf-8", "surrogateescape")
+
+
+def encoded(value: str) -> bytes:
+    """The inverse of `decoded()`."""
+    return value.encode("utf-8", "surrogateescape")
 
 
 def seconds_ms(seconds: Real, name: str) -> int:
@@ -92,8 +97,15 @@ def seconds_ms(seconds: Real, name: str) -> int:
     return integer(round(milliseconds) or math.ceil(milliseconds), name, INT64)
 
 
+#: The bytes of structs with all defaults. To copy them is faster than to call the init function again.
+_defaults: dict[type[Structure], bytes] = {}
+
+
 def new(struct: type[Structure], initialize: Callable[..., int]) -> Any:
     """A struct whose init function has set its size and all defaults."""
-    value: Any = struct()
-    check(initialize(byref(value), sizeof(value)))
-    return value
+    defaults = _defaults.get(struct)
+    if defaults is None:
+        value = struct()
+        check(initialize(byref(value), sizeof(value)))
+        defaults = _defaults[struct] = bytes(value)
+    return struct.from_buffer_copy(defaults)

@@ -17,11 +17,14 @@ from .sending import Sending
 _WAIT_TIMEOUT = int(Error.WAIT_TIMEOUT)
 
 
-def submit(client: Handle, sending: Sending) -> Handle:
-    """Starts a call."""
+def submit(client: Handle, sending: Sending, wait_ms: int = 0) -> Handle:
+    """Starts a call. `wait_ms`: the longest wait for its end, or until a callback wakes this thread."""
     free = partial(end_and_free, sending.body) if sending.lend() else _abi.boxretry_call_free
     call = Handle(None, free, keeps=(client, sending))
-    check(_abi.boxretry_client_submit(client.pointer, sending.struct, call.cell))
+    if wait_ms:
+        check(_abi.boxretry_client_submit_and_wait(client.pointer, sending.struct, wait_ms, call.cell))
+    else:
+        check(_abi.boxretry_client_submit(client.pointer, sending.struct, call.cell))
     return call
 
 
@@ -41,14 +44,17 @@ def perform_in_slices(client: Handle, sending: Sending) -> Handle:
     call = c_void_p()
     lent = sending.body if sending.lend() else None
     try:  # From before it is sent, because Ctrl-C may come at any moment.
-        status = _abi.boxretry_client_submit(client.pointer, sending.struct, call)
-        if not status:
-            while (status := _abi.boxretry_call_wait(call, SLICE_MS)) == _WAIT_TIMEOUT:
-                pass
+        status = _abi.boxretry_client_submit_and_wait(client.pointer, sending.struct, SLICE_MS, call)
         if status:
             check(status)
         response = Handle(None, _abi.boxretry_response_free)
         response.cell.value = _abi.boxretry_call_take_response(call)
+        if response.cell.value is None:  # It has not ended yet.
+            while (status := _abi.boxretry_call_wait(call, SLICE_MS)) == _WAIT_TIMEOUT:
+                pass
+            if status:
+                check(status)
+            response.cell.value = _abi.boxretry_call_take_response(call)
         ended, call.value = call.value, None
         _abi.boxretry_call_free(ended)
     except BaseException:

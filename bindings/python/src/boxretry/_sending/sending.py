@@ -14,7 +14,7 @@ from .._c import _abi
 from .._c.arguments import UINT64, Path, Real, Text, member, new, text
 from .._c.handle import Handle
 from .._connection import switch
-from ..calls._callbacks import before_attempt_of_request, complete_callback, progress_callback
+from ..calls._callbacks import before_attempt_of_request, progress_callback
 from ..calls._protocols import Sink
 from ..calls.attempt_request import AttemptRequest
 from ..calls.call import CancelSwitch
@@ -200,11 +200,10 @@ class Sending:
             watched.before_attempt = called(before_attempt, "before_attempt")
             struct.before_attempt, struct.before_attempt_context = before_attempt_of_request, watched.token
 
-    def tell_end(self, on_complete: Callable[[], object]) -> None:
-        """For `Client.submit()`: calls the function when the call has ended, on the thread that drives it."""
+    def wake_waiting(self) -> None:
+        """Callbacks for bodies wake the thread that waits for the call: see `Call._wait_for_news()`."""
         assert self.watched is not None
-        self.watched.on_complete = on_complete
-        self.struct.on_complete, self.struct.on_complete_context = complete_callback, self.watched.token
+        self.watched.wakes = True
 
     def lend(self) -> bool:
         """Whether the library borrows the body, so that it must be kept until the call has ended."""

@@ -41,7 +41,7 @@ class AsyncStream(HasHead):
             raise ClosedError("AsyncStream: can be entered only once")
         loop = asyncio.get_running_loop()
         self._news = news = _News(loop)
-        self._pieces = Pieces(news.tell, self._stream_errors)
+        self._pieces = Pieces(self._stream_errors, news.tell)
         arguments = {**self._arguments, "sink": self._pieces}
         self._call = call = AsyncCall(self._client, self._method, self._url, arguments)
         weakref.finalize(self, _abandon, loop, call).atexit = False

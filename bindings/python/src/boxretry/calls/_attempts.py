@@ -21,6 +21,14 @@ def attempts_of_call(pointer: int) -> list[Attempt]:
     return attempts
 
 
+def http_version_of_call(pointer: int) -> int:
+    """The HTTP version of a boxretry_response, which has one."""
+    struct = new(_abi.Attempt, _abi.boxretry_attempt_init)
+    check(_abi.boxretry_response_attempt(pointer, _abi.boxretry_response_attempt_count(pointer) - 1, byref(struct)))
+    version: int = struct.http_version
+    return version
+
+
 def _attempt_from_struct(struct: Any) -> Attempt:
     return Attempt(
         number=struct.number,

@@ -20,6 +20,8 @@ from .progress import progress_from_struct
 from .response_head import head_from_struct
 from .watched import Watched, find_watched
 
+_PAUSE, _TAKEN = int(WriteAnswer.PAUSE), int(WriteAnswer.TAKEN)
+
 
 def _read(context: int, call: int, buffer: int, capacity: int, count_out: Any) -> None:
     watched = find_watched(context)
@@ -29,12 +31,13 @@ def _read(context: int, call: int, buffer: int, capacity: int, count_out: Any) -
         piece = watched.source.read(capacity)
         if piece is PAUSE:
             count_out[0] = _abi.READ_PAUSE
-            return
-        assert isinstance(piece, bytes)
-        if len(piece) > capacity:
-            raise ValueError(f"read({capacity}) of the file returned {len(piece)} bytes")
-        memmove(buffer, piece, len(piece))
-        count_out[0] = len(piece)
+        else:
+            assert isinstance(piece, bytes)
+            if len(piece) > capacity:
+                raise ValueError(f"read({capacity}) of the file returned {len(piece)} bytes")
+            memmove(buffer, piece, len(piece))
+            count_out[0] = len(piece)
+        watched.wake(call)
     except BaseException as exception:
         watched.failed(exception)
 
@@ -56,7 +59,8 @@ def _write(context: int, call: int, data: int, length: int, answer_out: Any) -> 
         return
     try:
         is_pause = watched.sink.write(string_at(data, length)) is PAUSE
-        answer_out[0] = WriteAnswer.PAUSE if is_pause else WriteAnswer.TAKEN
+        answer_out[0] = _PAUSE if is_pause else _TAKEN
+        watched.wake(call)
     except BaseException as exception:
         watched.failed(exception)
 
@@ -81,6 +85,7 @@ def _begin(context: int, call: int, head: Any, done_out: Any) -> None:
         tell_head(watched, begun)
         watched.sink.begin(begun)  # type: ignore[attr-defined]  # As for `restart()`.
         done_out[0] = 1
+        watched.wake(call)
     except BaseException as exception:
         watched.failed(exception)
 
@@ -121,12 +126,6 @@ def _before_attempt(watched: Watched | None, hook: Any, sending: int) -> None:
         request._close()
 
 
-def _on_complete(context: int, call: int) -> None:
-    watched = find_watched(context)
-    if watched is not None and watched.on_complete is not None:
-        watched.on_complete()
-
-
 read_callback = _abi.ReadCallback(_read)
 rewind_callback = _abi.RestartCallback(_rewind)
 write_callback = _abi.WriteCallback(_write)
@@ -135,7 +134,6 @@ begin_callback = _abi.BeginCallback(_begin)
 progress_callback = _abi.ProgressCallback(_on_progress)
 before_attempt_of_client = _abi.BeforeAttemptCallback(_before_attempt_of_client)
 before_attempt_of_request = _abi.BeforeAttemptCallback(_before_attempt_of_request)
-complete_callback = _abi.CompleteCallback(_on_complete)
 
 # Never freed, as in `custom`: a daemon thread may be about to call them when the interpreter exits.
 for _callback in (
@@ -147,6 +145,5 @@ for _callback in (
     progress_callback,
     before_attempt_of_client,
     before_attempt_of_request,
-    complete_callback,
 ):
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(_callback))

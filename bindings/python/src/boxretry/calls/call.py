@@ -49,6 +49,8 @@ class Call:
         self._taking = threading.Lock()
         self._result: Handle | None = None
         self._response: Response | None = None
+        #: Known to have ended.
+        self._has_ended = False
 
     def wait(self, timeout: Real | None = None) -> None:
         """Waits until the call has ended, with any result.
@@ -59,6 +61,13 @@ class Call:
         """
         pointer = self._handle.pointer
         wait_in_slices(lambda slice_ms: _abi.boxretry_call_wait(pointer, slice_ms), timeout)
+
+    def _wait_for_news(self) -> None:
+        """Waits until the call has ended, or a callback has woken this thread; also returns from time to time."""
+        status = _abi.boxretry_call_wait(self._handle.pointer, slice_ms())
+        self._has_ended = not status
+        if status and status != Error.WAIT_TIMEOUT:
+            check(status)
 
     def cancel(self) -> None:
         """Cancels the call (CancelledError), unless it has ended already (K1). You can call it again, and anywhere."""
@@ -112,15 +121,20 @@ def _wait_and_free(lent: object, call: int) -> None:
     _abi.boxretry_call_free(call)
 
 
+def slice_ms() -> int:
+    """The longest single wait of this thread."""
+    return SLICE_MS if threading.current_thread() is threading.main_thread() else _abi.NO_TIMEOUT
+
+
 def wait_in_slices(wait: Callable[[int], int], timeout: Real | None) -> None:
     """Waits with a function of the library that takes milliseconds, in slices, so that signal handlers can run.
 
     Raises the exception for the function's result, WaitTimeoutError included.
     """
-    slice_ms = SLICE_MS if threading.current_thread() is threading.main_thread() else _abi.NO_TIMEOUT
+    longest = slice_ms()
     limit = None if timeout is None else real(timeout, "timeout")
     if limit is None or limit > threading.TIMEOUT_MAX:
-        while (status := wait(slice_ms)) == Error.WAIT_TIMEOUT:
+        while (status := wait(longest)) == Error.WAIT_TIMEOUT:
             pass
         return check(status)
     if not limit >= 0:
@@ -128,6 +142,6 @@ def wait_in_slices(wait: Callable[[int], int], timeout: Real | None) -> None:
     due = time.monotonic() + limit
     while True:
         left_ms = max(math.ceil((due - time.monotonic()) * 1000), 0)
-        status = wait(min(slice_ms, left_ms))
-        if status != Error.WAIT_TIMEOUT or left_ms <= slice_ms:
+        status = wait(min(longest, left_ms))
+        if status != Error.WAIT_TIMEOUT or left_ms <= longest:
             return check(status)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from ctypes import PYFUNCTYPE, c_size_t, c_ssize_t, c_void_p, py_object, pythonapi
 from typing import TYPE_CHECKING, Any
 
 from .._c import _abi
-from .._c.arguments import Text, decoded
+from .._c.arguments import Text, decoded, encoded
 from .._c.handle import Handle
 from .._hints import missing_from_response
 from ..attempt import Attempt, Reconnect, Redirect
 from ..enums import Error, Reason
 from ..errors import CLASSES, AnyError, BoxRetryError, ForkedError, HTTPStatusError, NetworkError, check, exception_of
-from ._attempts import attempts_of_call, reconnects_of_call, redirects_of_call
+from ._attempts import attempts_of_call, http_version_of_call, reconnects_of_call, redirects_of_call
 from ._token_calls import Provider
 from .log import is_given_up, log_giving_up, logger, without_secrets
 from .watched import Watched, find_watched, new_token
@@ -34,12 +34,38 @@ class ResponseHeaders(Mapping[str, str]):
     os.fsdecode() does it.
     """
 
-    def __init__(self, pairs: list[tuple[str, str]]) -> None:
-        #: All lines, as the server sent them, in order.
-        self.pairs = pairs
-        self._lines: dict[str, list[tuple[str, str]]] = {}
-        for name, value in pairs:
-            self._lines.setdefault(name.lower(), []).append((name, value))
+    _pairs: list[tuple[str, str]] | None = None
+    _lines_by_name: dict[str, list[tuple[str, str]]] | None = None
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        self.raw = [(encoded(name), encoded(value)) for name, value in pairs]
+
+    @classmethod
+    def of_bytes(cls, raw: list[tuple[bytes, bytes]]) -> ResponseHeaders:
+        """Lines as they are in the response."""
+        headers = cls(())
+        headers.raw = raw
+        return headers
+
+    #: All lines as bytes, as the server sent them, in order.
+    raw: list[tuple[bytes, bytes]]
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """All lines, as the server sent them, in order."""
+        if self._pairs is None:
+            self._pairs = [(decoded(name), decoded(value)) for name, value in self.raw]
+        return self._pairs
+
+    @property
+    def _lines(self) -> dict[str, list[tuple[str, str]]]:
+        """The lines by their names in lower case."""
+        if self._lines_by_name is None:
+            lines: dict[str, list[tuple[str, str]]] = {}
+            for name, value in self.pairs:
+                lines.setdefault(name.lower(), []).append((name, value))
+            self._lines_by_name = lines
+        return self._lines_by_name
 
     def get_all(self, name: str) -> list[str]:
         """The values of all lines with this name."""
@@ -139,12 +165,17 @@ class Response:
     def headers(self) -> ResponseHeaders:
         """The header lines of the final response."""
         if self._headers is None:
-            pointer, pairs, line = self._pointer(), [], _abi.Header()
+            pointer, lines, line = self._pointer(), [], _abi.Header()
             for index in range(_abi.boxretry_response_header_count(pointer)):
                 check(_abi.boxretry_response_header_at(pointer, index, line))
-                pairs.append((decoded(line.name), decoded(line.value)))
-            self._headers = ResponseHeaders(pairs)
+                lines.append((line.name, line.value))
+            self._headers = ResponseHeaders.of_bytes(lines)
         return self._headers
+
+    @property
+    def http_version(self) -> int:
+        """10, 11, 20."""
+        return self.attempts[-1].http_version if self._handle is None else http_version_of_call(self._pointer())
 
     @property
     def reason_phrase(self) -> str:
@@ -315,9 +346,13 @@ def response_of_call(handle: Handle, method: Text, provider: Provider | None, *,
         if cause is None and provider is not None and _is_of_provider(handle):
             cause = provider.exception
         try:
-            raise _exception_of_call(handle, name, Error(error), detail) from cause
+            exception = _exception_of_call(handle, name, Error(error), detail)
+            if is_first and cause is None and watched is not None and watched.lost_exception(error):
+                # A signal handler raised it on the main thread, before the callback could catch it.
+                raise KeyboardInterrupt from exception
+            raise exception from cause
         finally:
-            del cause  # Its traceback refers to this frame.
+            del cause, exception  # Their tracebacks refer to this frame.
     if provider is not None and _abi.boxretry_response_token_error(handle.cell):
         return Response(handle, name, provider.exception)
     response = Response(handle, name)

@@ -58,11 +58,11 @@ class HasHead:
 
 def head_from_struct(struct: Any) -> ResponseHead:
     """The argument of a sink's `begin()`."""
-    lines = struct.headers[: struct.header_count] if struct.header_count else []
+    lines = struct.headers[: struct.header_count] if struct.header_count else ()
     return ResponseHead(
         status=struct.status,
         http_version=struct.http_version,
         url=decoded(struct.url),
-        headers=ResponseHeaders([(decoded(line.name), decoded(line.value)) for line in lines]),
+        headers=ResponseHeaders.of_bytes([(line.name, line.value) for line in lines]),
         reason_phrase=decoded(struct.reason_phrase),
     )

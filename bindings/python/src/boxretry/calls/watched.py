@@ -7,6 +7,8 @@ import weakref
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Callable
 
+from .._c import _abi
+from ..enums import Error
 from ..outcome import Request
 
 if TYPE_CHECKING:
@@ -21,13 +23,13 @@ class Watched:
         "before_attempt",
         "cause",
         "exception",
-        "on_complete",
         "on_progress",
         "request",
         "sink",
         "source",
         "telemetry",
         "token",
+        "wakes",
     )
 
     def __init__(self, request: Request) -> None:
@@ -40,12 +42,18 @@ class Watched:
         self.sink: Sink | None = None
         self.on_progress: Callable[[Any], object] | None = None
         self.before_attempt: Callable[[Any], object] | None = None
-        self.on_complete: Callable[[], object] | None = None
         #: A `CallTelemetry`, or None.
         self.telemetry: Any = None
+        #: The thread that waits for the call has to look at what its callbacks for bodies have done.
+        self.wakes = False
         #: Identifies this call in the library. Not an id(): a callback may come long after the call was forgotten.
         self.token = new_token()
         _watched[self.token] = self
+
+    def wake(self, call: int) -> None:
+        """A callback has something for the thread that waits for the call."""
+        if self.wakes:
+            _abi.boxretry_call_wake(call)
 
     def keep(self, exception: BaseException) -> None:
         """A callback that cannot fail has raised an exception: it is reported when the call has ended."""
@@ -58,6 +66,10 @@ class Watched:
             self.cause = exception
         else:
             self.keep(exception)
+
+    def lost_exception(self, error: int) -> bool:
+        """Whether a callback for a body failed with an exception that was not kept."""
+        return (error == Error.SINK and self.sink is not None) or (error == Error.SOURCE and self.source is not None)
 
     def take_cause(self) -> BaseException | None:
         """The exception that ended the call, once: it refers to frames that refer to this object."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import functools
 import os
 import sys
 import threading
 from collections.abc import Iterable, Mapping
 from typing import Any, Callable, Generic, TypeVar
 
+from .._c.arguments import encoded
 from .._sending.names import unknown_argument
 from ..aio import AsyncClient
 from ..calls.response import ResponseHeaders
@@ -93,12 +95,14 @@ def sendable(headers: Iterable[tuple[str | bytes, str | bytes]]) -> list[tuple[b
 
     Text is encoded as Latin-1, as in http.client. Raises UnicodeEncodeError if that is not possible.
     """
-    lines = [(_latin_1(name), _latin_1(value)) for name, value in headers]
+    lines = [
+        (
+            name if isinstance(name, bytes) else name.encode("latin-1"),
+            value if isinstance(value, bytes) else value.encode("latin-1"),
+        )
+        for name, value in headers
+    ]
     return [line for line in lines if line[0].lower() not in _RESERVED]
-
-
-def _latin_1(text: str | bytes) -> bytes:
-    return text.encode("latin-1") if isinstance(text, str) else text
 
 
 def length_said_by(headers: Mapping[str, Any]) -> int | None:
@@ -107,26 +111,17 @@ def length_said_by(headers: Mapping[str, Any]) -> int | None:
     return None if length is None else int(length)
 
 
-def raw_lines(headers: ResponseHeaders) -> list[tuple[bytes, bytes]]:
-    """The header lines of a response, byte for byte as the server sent them."""
-    return [(as_sent(name), as_sent(value)) for name, value in headers.pairs]
-
-
-def as_sent(text: str) -> bytes:
-    """A text of a response's head, as its bytes."""
-    return text.encode("utf-8", "surrogateescape")
-
-
 def latin_1_lines(headers: ResponseHeaders) -> list[tuple[str, str]]:
     """The header lines of a response in the form of http.client: each byte is one character."""
-    return [(as_latin_1(name), as_latin_1(value)) for name, value in headers.pairs]
+    return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers.raw]
 
 
 def as_latin_1(text: str) -> str:
     """A text of a response's head in the form of http.client."""
-    return as_sent(text).decode("latin-1")
+    return encoded(text).decode("latin-1")
 
 
+@functools.lru_cache(maxsize=64)
 def idle_timeout(seconds: float | None) -> Timeout:
     """The host packages' timeout: the longest time without any data. They do not limit a whole attempt."""
     return Timeout(None if seconds is None else max(1, round(seconds * 1000)), None)

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
+from .._c.arguments import encoded
 from ..aio import AsyncClient, AsyncStream
 from ..calls.response import Response
 from ..client import Client
@@ -17,10 +18,8 @@ from ..stream import Stream
 from ._engine import (
     REQUEST_ARGUMENTS,
     Clients,
-    as_sent,
     idle_timeout,
     length_said_by,
-    raw_lines,
     sendable,
     with_strategy,
 )
@@ -104,7 +103,7 @@ class SyncSending(_Sending):
             client = self._clients.get()
             if not self._streams:
                 response = send(client, request.method, url, arguments)
-                trace = Trace(request, response.attempts[-1].http_version)
+                trace = Trace(request, response.http_version)
                 trace.tell(trace.of_head(response.status, response.reason_phrase, response.headers))
                 return _response(self._host, response)
             came = send_for_stream(client, request.method, url, arguments)
@@ -148,7 +147,7 @@ class AsyncSending(_Sending):
             client = self._clients.get()
             if not self._streams:
                 response = await client.request(request.method, url, **arguments)
-                trace = Trace(request, response.attempts[-1].http_version)
+                trace = Trace(request, response.http_version)
                 await trace.tell_async(trace.of_head(response.status, response.reason_phrase, response.headers))
                 return _response(self._host, response)
             came = await client.stream(request.method, url, stream_errors=True, **arguments).__aenter__()
@@ -212,16 +211,16 @@ def _is_lasting(stream: Any) -> bool:
 def _response(host: ModuleType, response: Response) -> Any:
     return host.Response(
         response.status,
-        headers=raw_lines(response.headers),
+        headers=response.headers.raw,
         stream=host.ByteStream(response.content),
-        extensions=_extensions(response.attempts[-1].http_version, response.reason_phrase),
+        extensions=_extensions(response.http_version, response.reason_phrase),
     )
 
 
 def _streamed(host: ModuleType, stream: Stream | AsyncStream, body: Any) -> Any:
     return host.Response(
         stream.status,
-        headers=raw_lines(stream.headers),
+        headers=stream.headers.raw,
         stream=body,
         extensions=_extensions(stream.http_version, stream.reason_phrase),
     )
@@ -232,7 +231,7 @@ def _extensions(http_version: int, reason_phrase: str) -> dict[str, Any]:
         return {"http_version": b"HTTP/2", "network_stream": NETWORK_STREAM}
     return {
         "http_version": b"HTTP/%d.%d" % divmod(http_version, 10),
-        "reason_phrase": as_sent(reason_phrase),
+        "reason_phrase": encoded(reason_phrase),
         "network_stream": NETWORK_STREAM,
     }
 

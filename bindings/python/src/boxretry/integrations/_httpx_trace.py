@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._c.arguments import encoded
 from ..calls.response import ResponseHeaders
-from ._engine import as_sent, raw_lines
 
 #: The name of an event, and its data.
 Event = tuple[str, dict[str, Any]]
@@ -52,10 +52,10 @@ class Trace:
         if self._callback is None:
             return
         request = _traced(self._request)
-        lines = raw_lines(headers)
+        lines = headers.raw
         head: tuple[Any, ...] = (status, lines)
         if self._prefix == "http11":
-            head = (self._version, status, as_sent(reason_phrase), lines)
+            head = (self._version, status, encoded(reason_phrase), lines)
         yield from self._both("send_request_headers", request)
         yield from self._both("send_request_body", request)
         yield from self._both("receive_response_headers", request, head)

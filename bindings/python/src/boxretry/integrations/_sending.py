@@ -7,10 +7,10 @@ from typing import Any
 
 from .._bodies.fed import FedSource, can_rewind, fed_file, fed_iterable
 from .._bodies.sources import descriptor_of, has_buffer
+from ..calls.call import slice_ms
 from ..calls.response import Response
 from ..client import Client
-from ..errors import refuse_in_callback
-from ..stream import End, Stream
+from ..stream import Stream
 
 __all__ = ["body_of_host", "can_rewind", "send", "send_for_stream"]
 
@@ -39,12 +39,10 @@ def send(client: Client, method: str, url: str, arguments: dict[str, Any]) -> Re
     source = arguments.get("data")
     if not isinstance(source, FedSource):
         return client.request(method, url, **arguments)
-    refuse_in_callback()
     sending = client._sending(method, url, arguments)
-    end = End(source.changed)
-    sending.tell_end(end)
-    call = client._submit(method, sending)
-    source.feed(call, lambda: end.has_come)
+    sending.wake_waiting()
+    call = client._submit(method, sending, slice_ms())
+    source.feed(call, lambda: call._has_ended)
     return call.response()
 
 

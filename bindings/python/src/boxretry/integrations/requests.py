@@ -135,11 +135,11 @@ class RetryAdapter(BaseAdapter):
         """Sends a request for a session. See the class."""
         assert request.method is not None
         assert request.url is not None
-        url = _sent_url(request)
-        proxy = select_proxy(request.url, proxies)
+        url = _sent_url(request.url, request.path_url)
+        proxy = select_proxy(request.url, proxies) if proxies else None
         settings = {
             "proxy": _proxy_url(proxy, request),
-            **_trust(request, verify),
+            **_trust(request.url, verify),
             "cert": _certificate(request, cert),
         }
         try:
@@ -172,6 +172,8 @@ class RetryAdapter(BaseAdapter):
         return _make, (type(self), self._settings)
 
     def _timeouts(self, timeout: _Timeout) -> dict[str, Any]:
+        if timeout is None:
+            return {"timeout": None if "timeout" in self._settings else idle_timeout(None)}
         wanted = _host_timeout(timeout)
         connect, read = _shorter(wanted.connect_timeout, None), _shorter(wanted._read, wanted.total)
         is_ours = read is None and "timeout" in self._settings
@@ -183,16 +185,17 @@ class RetryAdapter(BaseAdapter):
         assert request.url is not None
         reason = as_latin_1(came.reason_phrase)
         lines = latin_1_lines(headers)
+        raw_headers = HTTPHeaderDict(lines)
         response = requests.Response()
         response.status_code = came.status
-        response.headers = CaseInsensitiveDict(HTTPHeaderDict(lines))
+        response.headers = CaseInsensitiveDict(raw_headers)
         response.encoding = get_encoding_from_headers(response.headers)
         try:
             response.raw = _RawResponse(
                 body,
-                HTTPHeaderDict(lines),
+                raw_headers,
                 came.status,
-                version=_http_version(came),
+                version=came.http_version,
                 reason=reason,
                 preload_content=False,
                 decode_content=False,
@@ -333,10 +336,6 @@ def _shorter(*timeouts: Any) -> float | None:
     return min((timeout for timeout in timeouts if isinstance(timeout, (int, float))), default=None)
 
 
-def _http_version(came: Response | Stream) -> int:
-    return came.http_version if isinstance(came, Stream) else came.attempts[-1].http_version
-
-
 def _proxy_url(proxy: str | None, request: requests.PreparedRequest) -> str | Proxy:
     """The proxy's URL. Raises InvalidProxyURL if it has no host."""
     if not proxy:
@@ -349,16 +348,15 @@ def _proxy_url(proxy: str | None, request: requests.PreparedRequest) -> str | Pr
     return url
 
 
-def _trust(request: requests.PreparedRequest, verify: Any) -> dict[str, Any]:
+def _trust(url: str, verify: Any) -> dict[str, Any]:
     """The client's settings for `verify`: True, False, or the path of a file or a directory of certificates."""
     trust: dict[str, Any] = {"ca_file": None, "ca_path": None, "tls_verify": None}
-    url = urlsplit(request.url or "")
-    if url.scheme.lower() != "https":
+    if not url.lower().startswith("https:"):
         return trust
     if not verify:
         warnings.warn(
-            f"Unverified HTTPS request is being made to host {url.hostname!r}. Adding certificate verification is"
-            " strongly advised.",
+            f"Unverified HTTPS request is being made to host {urlsplit(url).hostname!r}."
+            " Adding certificate verification is strongly advised.",
             InsecureRequestWarning,
             stacklevel=2,
         )
@@ -380,10 +378,10 @@ def _certificate(request: requests.PreparedRequest, cert: Any) -> Any:
     return paths[0] if len(paths) == 1 else paths
 
 
-def _sent_url(request: requests.PreparedRequest) -> str:
+def _sent_url(url: str, target: str) -> str:
     """The URL as urllib3 would send it, without user and password, which are in a header. Dots in its path stay."""
-    url = urlsplit(request.url or "")
-    return f"{url.scheme}://{url.netloc.rpartition('@')[2]}{_encode_target(request.path_url)}"
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{_encode_target(target)}"
 
 
 def _headers(request: requests.PreparedRequest) -> list[tuple[bytes, bytes]]:
