@@ -6,7 +6,6 @@ import asyncio
 import gzip
 import inspect
 import io
-import socket
 import ssl
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 import pytest
+from late_body import BODY, late_body
 from proxies import TLS_REASONS, ca_folder, server_that_wants_a_certificate, tunnel_proxy
 from test_fork import in_child
 
@@ -740,23 +740,9 @@ def test_f142_a_reader_may_take_longer_than_the_timeout(make: Make) -> None:
 
 def test_f143_an_error_is_there_before_its_body(make: Make) -> None:
     """F143: given stream=True and a 404 whose body arrives after the caller has seen the head."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        head_seen = threading.Event()
-
-        def answer() -> None:
-            connection, _ = listener.accept()
-            with connection:
-                connection.recv(65536)
-                connection.sendall(b"HTTP/1.1 404 No\r\nContent-Length: 10\r\n\r\n12345")
-                assert head_seen.wait(30)
-                connection.sendall(b"67890")
-
-        thread = threading.Thread(target=answer)
-        thread.start()
+    with late_body() as (url, head_seen):
         client = make()
-        request = client.build_request("GET", f"http://127.0.0.1:{listener.getsockname()[1]}/")
-        response = client.send(request, stream=True)
+        response = client.send(client.build_request("GET", url), stream=True)
         assert response.status_code == 404
         head_seen.set()
-        assert b"".join(pieces_of(client, response, 5)) == b"1234567890"
-        thread.join()
+        assert b"".join(pieces_of(client, response, 5)) == BODY

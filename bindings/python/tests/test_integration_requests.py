@@ -8,7 +8,6 @@ import gzip
 import io
 import mmap
 import pickle
-import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 import pytest
+from late_body import BODY, late_body
 from proxies import TLS_REASONS, ca_folder, server_that_wants_a_certificate, tunnel_proxy
 from test_client_process import end_of, start
 from test_fork import in_child
@@ -828,24 +828,11 @@ def test_f140_without_trust_env_the_environment_has_no_proxies(
 
 def test_f143_an_error_is_there_before_its_body(our_session: Session) -> None:
     """F143: given stream=True and a 404 whose body arrives after the caller has seen the head."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        head_seen = threading.Event()
-
-        def answer() -> None:
-            connection, _ = listener.accept()
-            with connection:
-                connection.recv(65536)
-                connection.sendall(b"HTTP/1.1 404 No\r\nContent-Length: 10\r\n\r\n12345")
-                assert head_seen.wait(30)
-                connection.sendall(b"67890")
-
-        thread = threading.Thread(target=answer)
-        thread.start()
-        response = our_session.get(f"http://127.0.0.1:{listener.getsockname()[1]}/", stream=True)
+    with late_body() as (url, head_seen):
+        response = our_session.get(url, stream=True)
         assert response.status_code == 404
         head_seen.set()
-        assert b"".join(response.iter_content(5)) == b"1234567890"
-        thread.join()
+        assert b"".join(response.iter_content(5)) == BODY
 
 
 def test_f142_a_reader_may_take_longer_than_the_timeout(our_session: Session) -> None:
