@@ -10,7 +10,7 @@ import gzip
 import io
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
@@ -177,33 +177,6 @@ def check_requests(method: str, path: str, answer: Answer, make: Callable[[], di
     assert ours == plain
 
 
-SENT = [*BODIES.items(), *((name, lambda make=make: {"data": make()}) for name, make in RAW_BODIES.items())]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("method", "body"), itertools.product(METHODS, [name for name, _ in SENT]))
-def test_requests_sends_the_same(method: str, body: str, request: pytest.FixtureRequest) -> None:
-    if method == "HEAD" and body in WITH_BODY:
-        differs(request, HEAD_WITH_BODY)
-    check_requests(method, "/x", ok(), dict(SENT)[body], False)
-
-
-@pytest.mark.parametrize("path", PATHS)
-def test_requests_sends_the_same_path(path: str) -> None:
-    check_requests("GET", path, ok(), dict, False)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
-@pytest.mark.parametrize(("answer", "method"), GOT)
-def test_requests_gets_the_same(answer: str, method: str, stream: bool, request: pytest.FixtureRequest) -> None:
-    if answer == "early hint":
-        differs(request, EARLY_HINTS)
-    if answer == "half a head":
-        differs(request, HALF_A_HEAD)
-    check_requests(method, "/x", ANSWERS[answer], dict, stream)
-
-
 TIMEOUTS = [0, -1, True, "1", (1,), (1, 2, 3), (0, 1), (1, 0), urllib3.Timeout(total=9), urllib3.Timeout(3, 4), 5, None]
 
 
@@ -258,34 +231,69 @@ def check_httpx(method: str, path: str, answer: Answer, make: Callable[[], dict[
     assert ours == plain
 
 
-HTTPX_SENT = [
-    *((name, make) for name, make in BODIES.items() if name != "auth"),
-    *((name, lambda make=make: {"content": make()}) for name, make in RAW_BODIES.items()),
-]
+# ----- Both
+
+
+class Package(NamedTuple):
+    """What is compared, and what differs."""
+
+    check: Callable[[str, str, Answer, Callable[[], dict[str, Any]], bool], None]
+    #: The arguments of a request, made anew for each.
+    bodies: dict[str, Callable[[], dict[str, Any]]]
+    #: Answers that it takes differently, and why.
+    different: dict[str, str]
+
+
+def argument(name: str, make: Callable[[], Any]) -> Callable[[], dict[str, Any]]:
+    return lambda: {name: make()}
+
+
+PACKAGES = {
+    "requests": Package(
+        check_requests,
+        {**BODIES, **{name: argument("data", make) for name, make in RAW_BODIES.items()}},
+        {"early hint": EARLY_HINTS, "half a head": HALF_A_HEAD},
+    ),
+    "httpx": Package(
+        check_httpx,
+        {
+            **{name: make for name, make in BODIES.items() if name != "auth"},
+            **{name: argument("content", make) for name, make in RAW_BODIES.items()},
+        },
+        {"bad chunk": BAD_CHUNK},
+    ),
+}
+SENT = [(name, method, body) for name in PACKAGES for method in METHODS for body in PACKAGES[name].bodies]
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("method", "body"), itertools.product(METHODS, [name for name, _ in HTTPX_SENT]))
-def test_httpx_sends_the_same(method: str, body: str, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize(("package", "method", "body"), SENT)
+def test_the_server_sees_the_same(package: str, method: str, body: str, request: pytest.FixtureRequest) -> None:
     if method == "HEAD" and body in WITH_BODY:
         differs(request, HEAD_WITH_BODY)
-    check_httpx(method, "/x", ok(), dict(HTTPX_SENT)[body], False)
+    check, bodies, _ = PACKAGES[package]
+    check(method, "/x", ok(), bodies[body], False)
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_httpx_sends_the_same_path(path: str, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_server_sees_the_same_path(package: str, path: str, request: pytest.FixtureRequest) -> None:
     if "%7e" in path and tuple(map(int, libcurl_version().split("."))) >= (8, 20):
         differs(request, CAPITAL_HEX)
-    check_httpx("GET", path, ok(), dict, False)
+    PACKAGES[package].check("GET", path, ok(), dict, False)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 @pytest.mark.parametrize(("answer", "method"), GOT)
-def test_httpx_gets_the_same(answer: str, method: str, stream: bool, request: pytest.FixtureRequest) -> None:
-    if answer == "bad chunk":
-        differs(request, BAD_CHUNK)
-    check_httpx(method, "/x", ANSWERS[answer], dict, stream)
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_caller_gets_the_same(
+    package: str, answer: str, method: str, stream: bool, request: pytest.FixtureRequest
+) -> None:
+    check, _, different = PACKAGES[package]
+    if answer in different:
+        differs(request, different[answer])
+    check(method, "/x", ANSWERS[answer], dict, stream)
 
 
 @pytest.mark.parametrize("target", [b"/a/../b?x", b"/%zz", b"//x"])
