@@ -85,6 +85,10 @@ def test_version_names_the_library_the_header_and_libcurl() -> None:
         (["delays", "--color"], "unknown option '--color' (try"),
         (["delays", "--max-atempts"], "unknown option '--max-atempts'; did you mean '--max-attempts'?"),
         (["fetch", "--no-verify"], "unknown option '--no-verify' (try"),
+        (["fetch", "--data-binary", "a"], "unknown option '--data-binary'; use --data, which sends the data unchanged"),
+        (["fetch", "--retry-delay", "1"], "unknown option '--retry-delay'; use --retry-base-interval"),
+        (["fetch", "--retry-max-time=9"], "unknown option '--retry-max-time'; use --max-time"),
+        (["explain", "--data-binary", "a"], "unknown option '--data-binary' (try"),
         (["delays", "--max"], "ambiguous option '--max': it could be --max-attempts, --max-retries-on-exception (try"),
         (
             ["fetch", "--c"],

@@ -356,6 +356,7 @@ def test_a_long_run_shows_how_far_it_is_on_a_terminal_alone() -> None:
         (["--rate", "1/"], "--rate: '1/' is not a number or a fraction 'N/M'"),
         (["--rate=-1"], "--rate: must be above 0"),
         (["--capacity", "0"], "--capacity: must be above 0"),
+        (["--queue=-1"], "--queue: must be 0 or more"),
         (["--latency=-1"], "--latency: must be from 0 to 1e6 seconds"),
         (["--timeout", "0"], "--timeout: must be above 0"),
         (["--overflow", "418"], "--overflow: '418' is not one of: 503, 503-retry-after, 429, refused, silent"),

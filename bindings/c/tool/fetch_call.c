@@ -26,7 +26,7 @@ int32_t fetch_proxy_mode(const fetch_query *query) {
 static void show_event(void *context, const boxretry_event *event) {
   (void)context;
   fetch_call *call = event->user_pointer;
-  if (!call->progress) return; /* called from fetch_call_check() */
+  if (!call->progress) return; /* called from fetch_calls_check() */
   flockfile(stderr);           /* in parallel runs, another thread may be printing a failure */
   fetch_show_event(call->progress, event);
   funlockfile(stderr);
@@ -124,20 +124,26 @@ static int refuse(const fetch_call *it) {
                      boxretry_last_error_detail());
 }
 
-int fetch_call_check(const fetch_call *it, const fetch_session *session) {
+/* Checks one request: a call that is canceled before it starts sends nothing. */
+static int check(const fetch_call *it, const fetch_session *session, boxretry_cancel *canceled) {
   boxretry_request request = BOXRETRY_REQUEST_INIT;
-  boxretry_cancel *cancel;
   boxretry_response *response = NULL;
-  boxretry_error error = boxretry_cancel_new(&cancel);
-  if (error != BOXRETRY_OK) return TOOL_GO_ON; /* the call itself reports this error */
-  boxretry_cancel_trigger(cancel);
   fill_request(it, session, &request);
-  request.cancel = cancel; /* a request that is canceled before it starts sends nothing */
+  request.cancel = canceled;
   request.queue = NULL;
-  error = boxretry_client_perform(session->client, &request, &response);
-  const int exit_code = error == BOXRETRY_ERROR_INVALID_ARGUMENT ? refuse(it) : TOOL_GO_ON;
+  const boxretry_error error = boxretry_client_perform(session->client, &request, &response);
   boxretry_response_free(response);
-  boxretry_cancel_free(cancel);
+  return error == BOXRETRY_ERROR_INVALID_ARGUMENT ? refuse(it) : TOOL_GO_ON;
+}
+
+int fetch_calls_check(const fetch_call *calls, size_t count, const fetch_session *session) {
+  boxretry_cancel *canceled;
+  if (boxretry_cancel_new(&canceled) != BOXRETRY_OK) return TOOL_GO_ON; /* the calls themselves report this error */
+  boxretry_cancel_trigger(canceled);
+  int exit_code = TOOL_GO_ON;
+  for (size_t i = 0; i < count && exit_code == TOOL_GO_ON; i++)
+    exit_code = check(&calls[i], session, canceled);
+  boxretry_cancel_free(canceled);
   return exit_code;
 }
 

@@ -88,9 +88,8 @@ static int make_jobs(run_state *run) {
     const int result = fetch_job_init(&run->calls[i].job, run->session.query, i + 1);
     if (exit_code == TOOL_GO_ON) exit_code = result;
   }
-  for (size_t i = 0; i < run->count && run->count > 1 && run->session.client && exit_code == TOOL_GO_ON; i++)
-    exit_code = fetch_call_check(&run->calls[i], &run->session);
-  return exit_code;
+  if (exit_code != TOOL_GO_ON || run->count == 1 || !run->session.client) return exit_code;
+  return fetch_calls_check(run->calls, run->count, &run->session);
 }
 
 /* Without a client, each call ends with this error. */

@@ -58,9 +58,9 @@ typedef struct fetch_session {
 boxretry_error fetch_session_begin(fetch_session *session, const fetch_query *query);
 void fetch_session_end(fetch_session *session);
 
-/** Checks a job's URL and headers without sending anything. Returns TOOL_GO_ON, or TOOL_USAGE if the library rejects
- * them. */
-int fetch_call_check(const fetch_call *it, const fetch_session *session);
+/** Checks the URLs and headers of all jobs without sending anything. Returns TOOL_GO_ON, or TOOL_USAGE if the library
+ * rejects them. */
+int fetch_calls_check(const fetch_call *calls, size_t count, const fetch_session *session);
 
 /**
  * Starts a job's call, which arrives in the session's queue when it has ended. Returns TOOL_GO_ON if it was started, or

@@ -53,11 +53,48 @@ static size_t list_matches(char *list, size_t size, const tool_option *table, si
   return matches;
 }
 
+/* What replaces an option of curl that the tool does not have. */
+static const struct {
+  const char *name;
+  const char *option; /* of the tool; the row applies to commands that have it */
+  const char *hint;
+} curl_options[] = {
+    {"continue-at", "resume", "use --resume, which continues a download that breaks off"},
+    {"cookie", "header", "use -H 'Cookie: NAME=VALUE'"},
+    {"data-ascii", "data", "use --data"},
+    {"data-binary", "data", "use --data, which sends the data unchanged"},
+    {"data-raw", "data", "use --data, or --form for data that begins with '@'"},
+    {"fail-with-body", "fail", "leave out --fail: the body is printed, and the exit status shows the failure"},
+    {"form-string", "form", "use --form"},
+    {"no-progress-meter", "silent", "use --silent"},
+    {"oauth2-bearer", "token-file", "use --token-file or --token-env"},
+    {"proxy-user", "proxy", "put the user and the password into the URL of --proxy"},
+    {"referer", "header", "use -H 'Referer: URL'"},
+    {"remote-name-all", "remote-name", "repeat -O for each URL"},
+    {"retry-all-errors", "max-retries-on-exception", "use --max-retries-on-exception for network exceptions"},
+    {"retry-connrefused", "max-retries-on-exception", "use --max-retries-on-exception; refused connections count"},
+    {"retry-delay", "retry-base-interval", "use --retry-base-interval, and --retry-randomization-factor 0"},
+    {"retry-max-time", "deadline-ms", "use --max-time, which limits all attempts together"},
+};
+
+/* The hint for an option of curl; NULL if there is none, or the table lacks the option that it names. */
+static const char *curl_hint(const tool_option *table, size_t count, const char *name) {
+  for (size_t i = 0; i < sizeof curl_options / sizeof curl_options[0]; i++) {
+    if (strcmp(curl_options[i].name, name) != 0) continue;
+    for (size_t j = 0; j < count; j++) {
+      if (is_option(&table[j]) && strcmp(table[j].name, curl_options[i].option) == 0) return curl_options[i].hint;
+    }
+  }
+  return NULL;
+}
+
 int refuse_name(const tool_command *command, const tool_option *table, size_t count, const char *name) {
   char buffer[QUOTED_SIZE], list[NAMED_CANDIDATES * (LONGEST_NAME + 4) + sizeof ", ..."];
   if (list_matches(list, sizeof list, table, count, name) > 1) {
     return usage_error(command, "ambiguous option '--%s': it could be %s", quoted(buffer, name), list);
   }
+  const char *hint = curl_hint(table, count, name);
+  if (hint) return usage_error(command, "unknown option '--%s'; %s", name, hint);
   const char *candidate = nearest(table, count, name);
   if (!candidate) return usage_error(command, "unknown option '--%s'", quoted(buffer, name));
   return usage_error(command, "unknown option '--%s'; did you mean '--%s'?", quoted(buffer, name), candidate);

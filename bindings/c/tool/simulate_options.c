@@ -88,6 +88,7 @@ static int add_policy(const tool_command *command, const tool_option *option, ch
 /* --- Checks, and defaults of options that were not given --- */
 
 static const double not_given = -1999999999;
+static const int32_t queue_not_given = INT32_MIN;
 
 static int check(bool is_right, const char *what) {
   return is_right ? TOOL_GO_ON : usage_error(&simulate_command, "%s", what);
@@ -103,7 +104,8 @@ static int complete(sim_query *query) {
   if (world->rate == not_given) world->rate = 1.0 / 60;
   const double load = world->rate * world->clients;
   if (world->capacity == not_given) world->capacity = 1.5 * load;
-  if (world->queue < 0) world->queue = world->capacity < MOST_QUEUE ? (int32_t)ceil(world->capacity) : MOST_QUEUE;
+  if (world->queue == queue_not_given)
+    world->queue = world->capacity < MOST_QUEUE ? (int32_t)ceil(world->capacity) : MOST_QUEUE;
   if (world->duration == not_given) world->duration = sim_outage_end(world) + 120;
   const struct {
     bool is_right;
@@ -112,6 +114,7 @@ static int complete(sim_query *query) {
       {world->rate > 0 && load <= most, "--rate: must be above 0, and at most 1e9 for all clients together"},
       {world->clients_per_budget >= 1, "--clients-per-budget: must be 1 or more"},
       {world->capacity > 0 && world->capacity <= most, "--capacity: must be above 0, and at most 1e9"},
+      {world->queue >= 0, "--queue: must be 0 or more"},
       {world->latency >= 0 && world->latency <= longest, "--latency: must be from 0 to 1e6 seconds"},
       {world->timeout > 0 && world->timeout <= longest, "--timeout: must be above 0, and at most 1e6 seconds"},
       {world->retry_after == UNTIL_OUTAGE_END || (world->retry_after >= 0 && world->retry_after <= longest),
@@ -138,7 +141,7 @@ int sim_read_options(sim_query *query, int argc, char **argv) {
                            .clients_per_budget = 1,
                            .timeout = 10,
                            .capacity = not_given,
-                           .queue = -1,
+                           .queue = queue_not_given,
                            .latency = 0.05,
                            .outage_start = 30,
                            .outage_length = 60,
