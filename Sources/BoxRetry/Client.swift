@@ -151,6 +151,7 @@ extension ClientHandle {
     /// Checks and copies a request, and creates its call.
     ///
     /// - `isSubmitted`: its end comes as the request says; otherwise, its caller waits for it.
+    @_optimize(speed)
     func makeCall(
         _ pointer: UnsafePointer<boxretry_request>?, isSubmitted: Bool
     ) throws(Failure) -> Call {

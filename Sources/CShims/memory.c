@@ -43,7 +43,8 @@ void *shim_buffer_room(shim_buffer *buffer, size_t count) {
 }
 
 bool shim_buffer_append(shim_buffer *buffer, const void *data, size_t count) {
-  if (!reserve(buffer, count)) return false;
+  const bool has_room = buffer->data && count < buffer->capacity - buffer->count;
+  if (!has_room && !reserve(buffer, count)) return false;
   if (count > 0) memcpy(buffer->data + buffer->count, data, count);
   buffer->count += count;
   buffer->data[buffer->count] = '\0';
@@ -51,6 +52,7 @@ bool shim_buffer_append(shim_buffer *buffer, const void *data, size_t count) {
 }
 
 void shim_buffer_free(shim_buffer *buffer) {
+  if (!buffer->data) return; /* then it has neither a count nor a capacity */
   if (buffer->capacity <= MAY_BE_SECRET) shim_wipe(buffer->data, buffer->count);
   free(buffer->data);
   *buffer = (shim_buffer){NULL, 0, 0};

@@ -255,6 +255,7 @@ int shim_url_follow(const char *url, const char *location, char **out) {
 
 bool shim_url_without_user(const char *url, char **out) {
   *out = NULL;
+  if (!strchr(url, '@')) return true;
   const char *host = strchr(url, ':');
   if (!host) return true;
   host++;

@@ -19,14 +19,14 @@ bool shim_buffer_append(shim_buffer *buffer, const void *data, size_t count);
 void *shim_buffer_room(shim_buffer *buffer, size_t count);
 void shim_buffer_free(shim_buffer *buffer);
 
-static inline size_t shim_length(const char *text) {
+static inline __attribute__((always_inline)) size_t shim_length(const char *text) {
   return strlen(text);
 }
 
 bool shim_is_equal(const char *text, const char *other);
 
 /* The number of bytes before the first such byte; `count` if it does not occur. */
-static inline size_t shim_find(const char *bytes, char byte, size_t count) {
+static inline __attribute__((always_inline)) size_t shim_find(const char *bytes, char byte, size_t count) {
   const char *found = (const char *)memchr(bytes, byte, count);
   return found ? (size_t)(found - bytes) : count;
 }

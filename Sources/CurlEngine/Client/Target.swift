@@ -12,6 +12,8 @@ final class Target {
     let place: shim_url
     /// The body of the request is sent along.
     let hasBody: Bool
+    /// A body is sent, or Content-Length: 0 says that there is none.
+    let saysLength: Bool
     /// Another scheme, host or port than the request was for: what is secret does not go there (T13).
     let isForeign: Bool
 
@@ -41,15 +43,13 @@ final class Target {
         self.place = place
         self.hasBody = hasBody
         self.isForeign = isForeign
+        saysLength = hasBody || RequestChecks.expectsBody(method: method)
     }
 
     deinit {
         shim_free(method)
         shim_free(withoutUser)
     }
-
-    /// A body is sent, or Content-Length: 0 says that there is none.
-    var saysLength: Bool { hasBody || RequestChecks.expectsBody(method: method) }
 
     /// For events, records and hooks, which have no secrets in them (T1).
     var shownURL: UnsafePointer<CChar> { UnsafePointer(withoutUser ?? url) }

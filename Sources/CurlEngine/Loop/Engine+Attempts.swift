@@ -160,6 +160,7 @@ extension Engine {
     }
 
     /// Writes down how an attempt ended, and makes the outcome that the strategy sees.
+    @_optimize(speed)
     private func note(
         _ call: Call, _ transfer: Transfer, _ result: CallMachine.AttemptResult, _ end: AttemptEnd
     ) {
@@ -197,6 +198,7 @@ extension Engine {
     }
 
     /// The attempt's outcome, for the strategy to see. A response that broke off has headers, too.
+    @_optimize(speed)
     func makeOutcome(_ call: Call, _ transfer: Transfer, headers: HeaderList, cause: NetworkExceptionCause) {
         var outcome = cause == .none ? Outcome(status: call.attempt.exchange.status) : Outcome(exception: cause)
         outcome.headers = headers
@@ -226,6 +228,7 @@ extension Engine {
     }
 
     /// What is known of an attempt, however it ended. Without a transfer, it waited for its turn or its token.
+    @_optimize(speed)
     private func record(of call: Call, at time: Int64) -> AttemptRecord {
         AttemptRecord(
             status: 0, cause: .none, decision: nil, startedAt: call.attempt.startedAt - call.startedAt,

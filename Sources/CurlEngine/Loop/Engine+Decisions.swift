@@ -17,6 +17,7 @@ extension Engine {
     }
 
     /// The same on the loop, and in place: nobody else has to see the answer before the call acts on it.
+    @_optimize(speed)
     private func decideAtOnce(_ call: Call, _ transfer: Transfer) {
         do throws(StrategyFailure) {
             var decision = try call.retryLoop.next(transfer.outcome, clock: clock)

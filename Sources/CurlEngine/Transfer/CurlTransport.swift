@@ -7,7 +7,10 @@ final class CurlTransport: Transport {
     private static let leastIdleHandles = 64
 
     let settings: EngineSettings
-    unowned(unsafe) let engine: Engine
+    private let driver: Unmanaged<Engine>
+    /// It outlives its transport. Of the functions below no reference is counted.
+    var engine: Engine { driver.takeUnretainedValue() }
+    private var realNow: Int64 { driver._withUnsafeGuaranteedRef { $0.realNow } }
     /// When the client was made: what others write into the environment later is not to be read on the loop.
     let environmentHasProxy: Bool
     private let epoll: Int32
@@ -53,7 +56,7 @@ final class CurlTransport: Transport {
 
     init(settings: EngineSettings, engine: Engine) {
         self.settings = settings
-        self.engine = engine
+        driver = .passUnretained(engine)
         environmentHasProxy = shim_environment_has_proxy()
         epoll = shim_epoll_new()
         wakeup = shim_eventfd_new()
@@ -146,11 +149,11 @@ final class CurlTransport: Transport {
         shim_libcurl_rest()
         let count = shim_epoll_wait(epoll, ready, Int32(Engine.eventsAtOnce), timeout)
         shim_libcurl_resume()
-        engine.woke()
+        driver._withUnsafeGuaranteedRef { $0.woke() }
         var handled = 0
         for index in 0..<Int(count) {
             let event = ready[index]
-            if index > 0 { engine.readClock() }
+            if index > 0 { driver._withUnsafeGuaranteedRef { $0.readClock() } }
             if event.descriptor == wakeup {
                 shim_eventfd_clear(wakeup)
             } else {
@@ -158,18 +161,18 @@ final class CurlTransport: Transport {
                 handled += 1
             }
         }
-        if engine.realNow >= mutedUntil { unmuteAll() }
+        if realNow >= mutedUntil { unmuteAll() }
         if failedByAddress != nil { tryNextAddresses() }
         return handled
     }
 
     func runDue() {
-        if nextDue <= engine.realNow { runTimeouts() }
+        if nextDue <= realNow { runTimeouts() }
         if failedByAddress != nil { tryNextAddresses() }
     }
 
     private func runTimeouts() {
-        for index in dues.indices where dues[index] <= engine.realNow {
+        for index in dues.indices where dues[index] <= realNow {
             setDue(index, .max)
             if let multi = multis[index] { shim_multi_timeout(multi) }
         }
@@ -226,7 +229,7 @@ final class CurlTransport: Transport {
         guard sent >= 0, sent == sockets[index].sentSegments, sockets[index].watched >= 0 else { return }
         sockets[index].isMuted = true
         muted.append(index)
-        mutedUntil = min(mutedUntil, engine.realNow + Self.muteTime)
+        mutedUntil = min(mutedUntil, realNow + Self.muteTime)
         _ = shim_epoll_watch(epoll, Int32(index), Int32(SHIM_READABLE), false)
     }
 
@@ -245,7 +248,7 @@ final class CurlTransport: Transport {
     /// Rounded up, so that no timer is early (M5), and at most an hour.
     private func timeoutMilliseconds(_ nanoseconds: Int64) -> Int32 {
         let next = min(nextDue, mutedUntil)
-        let wait = min(nanoseconds, next == .max ? .max : max(next - engine.realNow, 0))
+        let wait = min(nanoseconds, next == .max ? .max : max(next - realNow, 0))
         return Int32(clamping: min(wait / 1_000_000 + (wait % 1_000_000 > 0 ? 1 : 0), 3_600_000))
     }
 
@@ -335,7 +338,7 @@ final class CurlTransport: Transport {
     fileprivate func setTimer(_ group: ConnectionGroup, milliseconds: Int) {
         setDue(
             Int(group.rawValue),
-            milliseconds < 0 ? .max : engine.realNow + Int64(min(milliseconds, 3_600_000)) * 1_000_000)
+            milliseconds < 0 ? .max : realNow + Int64(min(milliseconds, 3_600_000)) * 1_000_000)
     }
 }
 

@@ -30,20 +30,21 @@ struct ResponseHead {
         }
         let pairs = memory.bindMemory(to: UnsafePointer<CChar>?.self, capacity: lines * 2)
         self.pairs = pairs
-        // The first line is the status line.
-        var start = shim_find(data, Self.newline, bytes.count) + 1
-        while start < bytes.count, count < lines {
-            let end = start + shim_find(data + start, Self.newline, bytes.count - start)
-            guard end < bytes.count else { return }
-            if Self.isBlank(data[start]), start < end, count > 0 {
-                fold(data, start, end)
-            } else if let (name, value) = Self.cut(data, start, end) {
-                pairs[2 * count] = UnsafePointer(name)
-                pairs[2 * count + 1] = UnsafePointer(value)
-                count += 1
+        // The first line is the status line. (Copies of the fields: what is written to the bytes might change these.)
+        let length = bytes.count
+        var found = 0
+        var start = shim_find(data, Self.newline, length) + 1
+        while start < length, found < lines {
+            let end = start + shim_find(data + start, Self.newline, length - start)
+            guard end < length else { break }
+            if Self.isBlank(data[start]), start < end, found > 0 {
+                Self.fold(data, start, end, onto: pairs[2 * found - 1])
+            } else if Self.cut(data + start, data + end, into: pairs + 2 * found) {
+                found += 1
             }
             start = end + 1
         }
+        count = found
     }
 
     /// Finds the reason phrase in "HTTP/1.1 404 Not Found", and ends it (RFC 9112, 4).
@@ -63,8 +64,10 @@ struct ResponseHead {
     }
 
     /// A line that begins with a blank goes on with the value before it, after one blank (RFC 9112, 5.2).
-    private func fold(_ data: UnsafeMutablePointer<CChar>, _ start: Int, _ end: Int) {
-        guard let pairs, let value = pairs[2 * count - 1] else { return }
+    private static func fold(
+        _ data: UnsafeMutablePointer<CChar>, _ start: Int, _ end: Int, onto value: UnsafePointer<CChar>?
+    ) {
+        guard let value else { return }
         var last = end
         while last > start, Self.isSpace(data[last - 1]) { last -= 1 }
         let valueStart = value - UnsafePointer(data)
@@ -88,28 +91,26 @@ struct ResponseHead {
     private static var newline: CChar { CChar(bitPattern: UInt8(ascii: "\n")) }
     private static var colon: CChar { CChar(bitPattern: UInt8(ascii: ":")) }
 
-    /// Ends name and value of the line from `start` to before the newline at `end`; nil if it is no header line.
-    @_optimize(speed)
+    /// Ends name and value of the line from `start` to before the newline at `end`. False if it is no header line. Another
+    /// carriage return than the one before the newline has ended the transfer (RFC 9112, 2.2).
+    @inline(__always)
     private static func cut(
-        _ data: UnsafeMutablePointer<CChar>, _ start: Int, _ end: Int
-    ) -> (UnsafeMutablePointer<CChar>, UnsafeMutablePointer<CChar>)? {
+        _ start: UnsafeMutablePointer<CChar>, _ end: UnsafeMutablePointer<CChar>,
+        into pair: UnsafeMutablePointer<UnsafePointer<CChar>?>
+    ) -> Bool {
         var last = end
-        while last > start, isSpace(data[last - 1]) { last -= 1 }
-        data[last] = 0  // There is room: at `end` stands the newline.
-        // What somebody passes on must stay one line (RFC 9112, 2.2).
-        var control = start + shim_find(data + start, carriageReturn, last - start)
-        while control < last {
-            data[control] = 0x20
-            control += shim_find(data + control, carriageReturn, last - control)
-        }
-        let colon = start + shim_find(data + start, Self.colon, last - start)
-        guard colon < last else { return nil }
+        while last > start, isSpace((last - 1).pointee) { last -= 1 }
+        last.pointee = 0  // There is room: at `end` stands the newline.
+        let colon = start + shim_find(start, Self.colon, last - start)
+        guard colon < last else { return false }
         var nameEnd = colon
-        while nameEnd > start, isSpace(data[nameEnd - 1]) { nameEnd -= 1 }
-        data[nameEnd] = 0
+        while nameEnd > start, isSpace((nameEnd - 1).pointee) { nameEnd -= 1 }
+        nameEnd.pointee = 0
         var value = colon + 1
-        while value < last, isSpace(data[value]) { value += 1 }
-        return nameEnd > start ? (data + start, data + value) : nil
+        while value < last, isSpace(value.pointee) { value += 1 }
+        pair[0] = UnsafePointer(start)
+        pair[1] = UnsafePointer(value)
+        return nameEnd > start
     }
 
     private static let carriageReturn = CChar(bitPattern: UInt8(ascii: "\r"))

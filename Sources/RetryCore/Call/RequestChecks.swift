@@ -22,15 +22,16 @@ public enum RequestChecks {
     /// What is wrong with the characters of a URL; nil: nothing.
     @_optimize(speed)
     public static func urlProblem(_ text: UnsafePointer<CChar>) -> StaticString? {
-        var text = ByteCursor(cString: text)
         var length = 0
-        while !text.isAtEnd {
-            let byte = text.next()
-            length += 1
-            if byte <= 0x20 || byte == 0x7F { return "has white space or a control character" }
+        while true {
+            let byte = UInt8(bitPattern: text[length])
+            if byte <= 0x20 || byte == 0x7F {
+                guard byte == 0 else { return "has white space or a control character" }
+                return length > 0 ? nil : "is empty"
+            }
+            length &+= 1
             if length > maximumURLLength { return "is longer than 65536 bytes" }
         }
-        return length > 0 ? nil : "is empty"
     }
 
     private static var maximumURLLength: Int { 65_536 }

@@ -50,6 +50,7 @@ public struct RetryLoop {
         return try decide(changed, clock)
     }
 
+    @_optimize(speed)
     private mutating func decide(_ outcome: Outcome, _ clock: any Clock) throws(StrategyFailure) -> Decision {
         var decision = try strategy.decide(
             outcome, attemptNumber: outcome.isNetworkException ? exceptions : attempts, refusal: refusal(of: outcome),

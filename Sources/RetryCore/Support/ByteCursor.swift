@@ -42,9 +42,13 @@ public struct ByteCursor {
 
     /// Takes the text if it is next, byte by byte.
     public mutating func take(_ text: StaticString) -> Bool {
-        let count = text.utf8CodeUnitCount
+        let (start, count) = (text.utf8Start, text.utf8CodeUnitCount)
         guard end - position >= count else { return false }
-        for index in 0..<count where position[index] != text.utf8Start[index] { return false }
+        var index = 0
+        while index < count {
+            guard position[index] == start[index] else { return false }
+            index &+= 1
+        }
         position += count
         return true
     }
@@ -71,9 +75,12 @@ public struct ByteCursor {
 
     /// Whether the rest is this text, which must be in lower case, without regard to ASCII case.
     public func isEqual(ignoringCase text: StaticString) -> Bool {
-        guard end - position == text.utf8CodeUnitCount else { return false }
-        for index in 0..<text.utf8CodeUnitCount where ASCII.lowercased(position[index]) != text.utf8Start[index] {
-            return false
+        let (start, count) = (text.utf8Start, text.utf8CodeUnitCount)
+        guard end - position == count else { return false }
+        var index = 0
+        while index < count {
+            guard ASCII.lowercased(position[index]) == start[index] else { return false }
+            index &+= 1
         }
         return true
     }
