@@ -718,8 +718,9 @@ boxretry_error boxretry_request_init(boxretry_request *request, size_t struct_si
  * How the call ended: OK for any response, also 503; otherwise CANCELLED, DEADLINE, a network exception, or a local
  * failure. boxretry_last_error_detail() then returns what else is known: for SOURCE and SINK, the file or callback and
  * the system's reason; for CALLBACK_FAILED, what the callback did; for RESPONSE_TOO_LARGE, the limit; for SETTING,
- * libcurl's text; for TLS, why the handshake failed, if that is known ("certificate has expired", "hostname mismatch"),
- * after "proxy: " if it was the handshake with a proxy; for tokens, as after boxretry_response_token_error().
+ * libcurl's text; for CONNECT, the proxy that refused, or the system's reason ("Connection refused"); for TLS, why the
+ * handshake failed, if that is known ("certificate has expired", "hostname mismatch"), after "proxy: " if it was the
+ * handshake with a proxy; for tokens, as after boxretry_response_token_error().
  */
 boxretry_error boxretry_response_error(const boxretry_response *response);
 

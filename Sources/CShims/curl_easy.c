@@ -526,6 +526,7 @@ void shim_easy_report(shim_easy *easy, bool is_whole, bool has_body, shim_report
   report->tls = nanoseconds(off_info(easy, CURLINFO_APPCONNECT_TIME_T), sending > 0);
   report->first_byte = nanoseconds(first_byte, first_byte > 0);
   report->proxy_status = shim_easy_proxy_status(easy);
+  report->system_error = (int32_t)long_info(easy, CURLINFO_OS_ERRNO);
   if (shim_easy_has_message(easy)) report->tls_problem = shim_easy_tls_problem(easy, &report->is_proxy_tls);
   report->has_bad_framing = says(easy->message, strlen(easy->message), "Content-Length") ||
                             says(easy->message, strlen(easy->message), "Transfer-Encoding");

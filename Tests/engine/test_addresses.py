@@ -6,11 +6,11 @@ import socket
 import time
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from boxretry import Client, Timeout
-from calls import Background, eventually, once, statuses
+from boxretry import Client, ConnectError, Timeout
+from calls import Background, eventually, in_both_ways, once, statuses
 from fault_server import FaultServer
 from raw_server import ANSWER
 
@@ -30,6 +30,42 @@ def connecting(port: int) -> int:
     """How many sockets of this machine try to connect to that port."""
     lines = [line.split() for name in ("tcp", "tcp6") for line in Path("/proc/net", name).read_text().splitlines()[1:]]
     return sum(line[3] == SYN_SENT and line[2].endswith(f":{port:04X}") for line in lines)
+
+
+REFUSED = "Connection refused"
+
+
+@pytest.mark.parametrize(
+    ("scheme", "host", "reason"),
+    [
+        ("http", "127.0.0.1", REFUSED),
+        ("https", "127.0.0.1", REFUSED),
+        ("http", "localhost", REFUSED),
+        ("http", "255.255.255.255", "Network is unreachable"),
+    ],
+)
+def test_the_error_says_why_there_is_no_connection(
+    server: FaultServer, client: Client, scheme: str, host: str, reason: str
+) -> None:
+    for error in in_both_ways(client, "GET", f"{scheme}://{host}:{server.ports['refused']}/", strategy=once()):
+        assert str(error).startswith(f"could not connect: {reason} (")
+
+
+@pytest.mark.parametrize(
+    ("way", "where", "reason"),
+    [
+        ("proxy", "http://127.0.0.1:{}", REFUSED),
+        ("proxy", "socks5://127.0.0.1:{}", REFUSED),
+        ("unix_socket", "/nonexistent", "No such file or directory"),
+    ],
+)
+def test_the_error_says_why_there_is_no_connection_to_what_is_in_between(
+    server: FaultServer, way: str, where: str, reason: str
+) -> None:
+    options: dict[str, Any] = {way: where.format(server.ports["refused"])}
+    with Client(once(), **options) as client, pytest.raises(ConnectError) as raised:
+        client.get("http://127.0.0.1/")
+    assert str(raised.value).startswith(f"could not connect: {reason} (")
 
 
 class Listeners:

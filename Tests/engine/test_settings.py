@@ -247,8 +247,8 @@ def test_errors_say_what_happened(server: FaultServer, client: Client) -> None:
     with pytest.raises(BoxRetryError) as raised:
         client.get(f"http://me:secret@127.0.0.1:{server.ports['refused']}/path?token=secret")
     assert str(raised.value) == (
-        f"could not connect (GET http://127.0.0.1:{server.ports['refused']}/path; after 3 attempts; "
-        f"libcurl: {raised.value.attempts[-1].curl_text})"
+        f"could not connect: Connection refused (GET http://127.0.0.1:{server.ports['refused']}/path; "
+        f"after 3 attempts; libcurl: {raised.value.attempts[-1].curl_text})"
     )
     assert raised.value.attempts[-1].curl_text
 

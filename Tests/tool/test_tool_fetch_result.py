@@ -117,7 +117,7 @@ def test_a_failure_is_one_line_with_libcurls_text(server: FaultServer) -> None:
     """The exception's own text, and the number of attempts if there were several."""
     run = fetch(AT_ONCE, server.url("/seq/200", kind="refused"))
     assert run.errors.replace("Couldn't", "Could not") == (  # libcurl's words have changed
-        "boxretry fetch: connect: could not connect (Could not connect to server); 3 attempts\n"
+        "boxretry fetch: connect: could not connect: Connection refused (Could not connect to server); 3 attempts\n"
     )
     run = fetch("--max-attempts=2", AT_ONCE, server.url("/seq/503", size=0))
     assert run.errors == (

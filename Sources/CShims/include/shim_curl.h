@@ -225,6 +225,7 @@ typedef struct shim_report {
   const char *tls_problem; /* why the TLS handshake failed: a static text; NULL: it did not, or the reason is unknown */
   bool is_proxy_tls;       /* the handshake was with a proxy */
   bool has_bad_framing;    /* libcurl has rejected a Content-Length or Transfer-Encoding of the response */
+  int32_t system_error;    /* the system's last error, of a connection that failed; 0: none */
 } shim_report;
 
 /* `is_whole`: the transfer ended without an error. `has_body`: of the request. `report->http_version`: of the last status

@@ -268,7 +268,7 @@ extension shim_report {
     static var none: shim_report {
         shim_report(
             http_version: 0, sent: 0, received: 0, lookup: -1, connect: -1, tls: -1, first_byte: -1, proxy_status: 0,
-            tls_problem: nil, is_proxy_tls: false, has_bad_framing: false)
+            tls_problem: nil, is_proxy_tls: false, has_bad_framing: false, system_error: 0)
     }
 }
 

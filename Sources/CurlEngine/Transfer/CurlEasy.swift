@@ -65,7 +65,9 @@ final class CurlEasy: FormCarrier {
         carried?._withUnsafeGuaranteedRef { transfer in
             transfer.report.http_version = transfer.call.attempt.exchange.httpVersion
             shim_easy_report(handle, transfer.isWhole, transfer.target.hasBody, &transfer.report)
-            transport._withUnsafeGuaranteedRef { $0.remove(self, wasWhole: transfer.isWhole) }
+            // A handle keeps the system's error: that of one address, although another one was connected to.
+            let isReusable = transfer.isWhole && transfer.report.system_error == 0
+            transport._withUnsafeGuaranteedRef { $0.remove(self, isReusable: isReusable) }
             carried = nil
             transfer.carrier = nil
         }

@@ -127,8 +127,8 @@ final class CurlTransport: Transport {
 
     private func failure(_ code: CURLcode) -> LocalFailure { code == CURLE_OUT_OF_MEMORY ? .outOfMemory : .setting }
 
-    /// Takes a transfer away from libcurl. `wasWhole`: all went well.
-    func remove(_ easy: CurlEasy, wasWhole: Bool) {
+    /// Takes a transfer away from libcurl. `isReusable`: all went well, and the handle has nothing left of it.
+    func remove(_ easy: CurlEasy, isReusable: Bool) {
         if let multi = multis[Int(easy.group.rawValue)] { shim_multi_remove(multi, easy.handle) }
         shim_easy_forget(easy.handle)
         vacate(easy)
@@ -139,7 +139,7 @@ final class CurlTransport: Transport {
         usedHandles -= 1
         // What the caller may have set on a handle is for one transfer. And libcurl refuses to change some settings of a
         // handle whose look-up has failed, as if it were still at it.
-        guard settings.onTransfer == nil, wasWhole else { return }
+        guard settings.onTransfer == nil, isReusable else { return }
         idleHandles.append(easy)
         while idleHandles.count > max(usedHandles, Self.leastIdleHandles) { _ = idleHandles.popLast() }
     }

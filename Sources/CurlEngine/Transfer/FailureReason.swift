@@ -36,6 +36,7 @@ public struct FailureReason {
         switch (cause, end) {
         case (.connect, .timedOut): self.init("connect_timeout_ms", .words("connecting timed out"))
         case (.connect, .refusedByProxy(let status)): self.init(nil, .proxy(status: status))
+        case (.connect, _) where report.system_error != 0: self.init(nil, .system(report.system_error))
         case (.tls, _):
             guard let problem = report.tls_problem else { return nil }
             self.init(report.is_proxy_tls ? "proxy" : nil, .text(problem))
