@@ -351,7 +351,8 @@ typedef struct boxretry_client_options {
   /* Maximum number of header lines in a response: 1 to 65536; 0: 1000. */
   int32_t max_response_headers;
 
-  /* Maximum size of all header lines of a response, in bytes: 1 to 262144; 0: 262144. */
+  /* Maximum size of all header lines of a response, in bytes: 1 to 262144; 0: 262144. Status lines, the 1xx responses
+     before it and trailers count, too. */
   size_t max_response_header_bytes;
 
   /* Maximum size of a 2xx response's body in memory, in bytes; a larger one ends the call (RESPONSE_TOO_LARGE).

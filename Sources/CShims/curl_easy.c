@@ -425,6 +425,10 @@ bool shim_easy_has_message(const shim_easy *easy) {
   return easy->message[0] != '\0';
 }
 
+bool shim_easy_has_long_trailer(const shim_easy *easy) {
+  return strstr(easy->message, "Out of memory in chunked-encoding") != NULL;
+}
+
 void shim_easy_break_connection(const shim_easy *easy) {
   curl_socket_t socket = CURL_SOCKET_BAD;
   curl_easy_getinfo(easy->curl, CURLINFO_ACTIVESOCKET, &socket);

@@ -188,6 +188,17 @@ import Testing
         #expect(large.reasonText == "max_response_header_bytes: the header lines are longer")
     }
 
+    @Test("1xx responses without end exceed the limit of bytes, and are not retried") func hints() throws {
+        let hint = "HTTP/1.1 103 Early Hints\r\n"  // 26 bytes
+        for (limit, isEnough) in [(26 * 3 + 20, false), (26 * 3 + 21, true)] {
+            var script = Script.status(200)  // 21 bytes
+            for _ in 0..<3 { script.events = [(0, .head(hint)), (0, .head("\r\n"))] + script.events }
+            let result = try Scene(script).perform { $0.limits.headerBytes = limit }
+            #expect(result.ending == (isEnough ? .response : .local(.responseTooLarge)))
+            #expect(result.records.count == 1)
+        }
+    }
+
     @Test("a header that looks like a status line is a header, and so is one that is folded") func oddHeaders() throws {
         let odd = try Scene(.status(200, "HTTP/9: 503 y", "A: b", " c", "Empty:", "\td", body: "x")).perform()
         #expect(odd.status == 200 && odd.records.count == 1)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
+
 import boxretry
 import pytest
 from boxretry import (
@@ -20,6 +23,7 @@ from boxretry import (
 )
 from calls import Background, in_both_ways, once, quick
 from fault_server import FaultServer
+from raw_server import RawServer
 
 
 def sent_headers(server: FaultServer, client: Client) -> dict[str, str]:
@@ -118,6 +122,35 @@ def test_max_response_header_bytes(server: FaultServer) -> None:
         client.get(url)
     with Client(once(), max_response_header_bytes=20_000) as client:
         assert client.get(url).status == 200
+
+
+class LeftBehind(RawServer):
+    """A server whose client need not wait for the end of its answer."""
+
+    def take(self, connection: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            super().take(connection)
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "limit"),
+    [
+        (b"HTTP/1.1 100 Continue\r\n\r\n" * 20_000, "max_response_header_bytes: "),
+        ((b"HTTP/1.1 103 Early Hints\r\nLink: </" + b"x" * 100 + b">\r\n\r\n") * 5_000, "max_response_header_bytes: "),
+        (CHUNKED + b"A: b\r\n" * 2_000, "max_response_headers: "),
+        (CHUNKED + b"A: " + b"b" * 100_000, "more or longer than libcurl takes"),
+    ],
+    ids=["100", "103", "trailers", "a trailer"],
+)
+def test_heads_and_trailers_without_end_are_too_large(answer: bytes, limit: str) -> None:
+    """B2: that is no exception, so that it is not retried."""
+    with LeftBehind(answer) as server, Client(quick()) as client:
+        with pytest.raises(ResponseTooLargeError, match=limit) as raised:
+            client.get(server.url)
+        assert (len(raised.value.attempts), len(server.heads)) == (1, 1)
 
 
 def test_strategy(server: FaultServer) -> None:

@@ -175,6 +175,9 @@ void shim_easy_resume(shim_easy *easy);
 /* Whether libcurl has described a failure in addition to its code. */
 bool shim_easy_has_message(const shim_easy *easy);
 
+/* After CURLE_RECV_ERROR: whether a trailer was longer than libcurl accepts. Newer versions report CURLE_TOO_LARGE. */
+bool shim_easy_has_long_trailer(const shim_easy *easy);
+
 /* Prevents further use of the connection of a transfer that has ended: libcurl will find it dead. */
 void shim_easy_break_connection(const shim_easy *easy);
 

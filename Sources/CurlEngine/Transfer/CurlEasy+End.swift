@@ -29,6 +29,7 @@ func transportEnd(_ code: CURLcode, of transfer: Transfer, _ easy: CurlEasy?) ->
         let isMultiplexed = transfer.call.attempt.exchange.isMultiplexed
         return .writeFailed(
             hasSentAll: easy?.hasSentAll == true, mayBeDead: isMultiplexed && easy?.isOnReusedConnection == true)
+    case CURLE_RECV_ERROR where easy.map({ shim_easy_has_long_trailer($0.handle) }) == true: return .lineTooLong
     case CURLE_RECV_ERROR, CURLE_GOT_NOTHING:
         return .failed(.receive)
     // libcurl does not want to send the request again if a connection with HTTP/2 was closed before a byte of the response
@@ -40,7 +41,8 @@ func transportEnd(_ code: CURLcode, of transfer: Transfer, _ easy: CurlEasy?) ->
     case CURLE_OUT_OF_MEMORY:
         // libcurl says the same of a header line that is longer than it takes.
         return transfer.isReadingHead && easy?.hasSentHead == true ? .lineTooLong : .local(.outOfMemory)
-    case CURLcode(UInt32(SHIM_CURLE_TOO_LARGE)): return .lineTooLong  // from 8.6 on
+    case CURLcode(UInt32(SHIM_CURLE_TOO_LARGE)):  // from 8.6 on; before anything was sent, of the request
+        return easy?.hasSentHead == true ? .lineTooLong : .local(.setting)
     case CURLE_HTTP2 where easy?.hasLostConnection == true: return .lost(mayBeDead: easy?.isOnReusedConnection == true)
     // A head that begins with a line that goes on with one before it, as libcurl before 8.2 sees it.
     case CURLE_BAD_FUNCTION_ARGUMENT where !transfer.isConnecting:

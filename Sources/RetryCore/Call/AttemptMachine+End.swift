@@ -113,7 +113,7 @@ extension AttemptMachine {
             let hasResponse = exchange.status > 0 && exchange.isMultiplexed
             return .end(.exception(hasSentAll || hasResponse ? .receive : .send))
         case .refusedByProxy: return .end(.exception(.connect))
-        case .lineTooLong: return .end(isInHead ? .local(.responseTooLarge) : .exception(.protocol))
+        case .lineTooLong: return .end(.local(.responseTooLarge))
         case .local(let failure): return .end(.local(failure))
         }
     }

@@ -25,7 +25,7 @@ extension AttemptMachine {
         state = .head
         exchange.isHeadOpen = true
         exchange.headerLines = 0
-        exchange.headerBytes = count
+        exchange.headerBytes += count  // With those of the 1xx responses before it, which may have no end.
         exchange.framing = ResponseFraming()
         exchange.httpVersion = written.version
         guard isVersionTrue(read.version) else { return stops(.malformed) }

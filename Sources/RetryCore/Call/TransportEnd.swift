@@ -17,7 +17,7 @@ public enum TransportEnd: Equatable {
     case refusedByProxy(status: Int32)
     /// A timeout of the attempt has expired.
     case timedOut(NetworkExceptionCause)
-    /// A line of the head is longer than the transport accepts.
+    /// A line of the head, or of the trailers, is longer than the transport accepts.
     case lineTooLong
     case local(LocalFailure)
 }
