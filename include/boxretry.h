@@ -1009,7 +1009,7 @@ boxretry_response *boxretry_call_take_response(boxretry_call *call);
 /**
  * Ends a call with CANCELLED, unless it has ended already (K1). May be called again. NULL is accepted. Anywhere.
  *
- * Over HTTP/2, libcurl 7.88 does not tell the server about it: the stream counts toward the server's limit until
+ * Over HTTP/2, libcurl before 8.15 does not tell the server about it: the stream counts toward the server's limit until
  * the server ends it or the connection closes.
  */
 void boxretry_call_cancel(boxretry_call *call);

@@ -345,7 +345,7 @@ static void set_method(shim_easy *easy, const shim_attempt *attempt, CURLcode *f
   keep_first(failed, failure);
 }
 
-/* libcurl 7.88 rejects another size if the handle still has the buffer of its previous transfer: it keeps the buffer if
+/* libcurl before 8.7 rejects another size if the handle still has the buffer of its previous transfer: it keeps the buffer if
  * other transfers continued to use the connection (multi_done in lib/multi.c). Either size works. */
 static void set_buffers(shim_easy *easy, bool large) {
   if (curl_easy_setopt(easy->curl, CURLOPT_BUFFERSIZE, large ? 131072L : (long)CURL_MAX_WRITE_SIZE) != CURLE_OK) return;

@@ -45,7 +45,7 @@ static bool is_ascii(const char *text) {
  * URL, such as the full-width slash to "/". libcurl would notice that only in its request for a proxy; it would send
  * other requests with such a host. `host`: decoded. */
 static CURLUcode check_converted(CURLU *parsed, const char *host) {
-#ifdef CURLU_PUNYCODE /* 7.88 */
+#ifdef CURLU_PUNYCODE /* missing in headers before 7.88 */
   if (is_ascii(host)) return CURLUE_OK;
   char *converted = NULL;
   CURLUcode code = curl_url_get(parsed, CURLUPART_HOST, &converted, CURLU_PUNYCODE);

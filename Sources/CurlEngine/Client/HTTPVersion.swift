@@ -16,7 +16,7 @@ public enum HTTPVersion: Int32 {
         }
     }
 
-    /// Without TLS, libcurl must not hear of HTTP/2: once an answer has claimed it, libcurl 7.88 would send a request on a
+    /// Without TLS, libcurl must not hear of HTTP/2: once an answer has claimed it, libcurl before 8.10 would send a request on a
     /// connection that is busy with another one (`IsMultiplexingPossible` in lib/url.c; W1).
     func wanted(hasTLS: Bool) -> Int32 {
         switch self {

@@ -1,8 +1,9 @@
 import CShims
 import RetryCore
 
-/// Transfers that may use each other's connections. libcurl decides by host and port alone whether requests can share a
-/// connection (7.88: `multiuse` of a bundle in lib/conncache.c), so each group has a multi handle of its own (W1).
+/// Transfers that may use each other's connections, in a multi handle of their own (W1). libcurl before 8.10 decides by host
+/// and port alone whether requests can share a connection (`multiuse` of a bundle in lib/conncache.c); newer versions decide
+/// it for each connection.
 enum ConnectionGroup: Int32, CaseIterable {
     /// HTTP/1.1, and HTTP/2 where ALPN selects it.
     case ordinary = 0
@@ -64,7 +65,7 @@ extension CurlTransport {
         return true
     }
 
-    /// libcurl from 8.22 on offers a connection that it has used within the last second without a look at its socket.
+    /// libcurl 8.22 and newer offers a connection that it has used within the last second without a look at its socket.
     private func problemOfShared(_ connection: shim_connection, _ easy: CurlEasy) -> ConnectionProblem? {
         guard shim_curl_is_at_least(0x081600) else { return nil }
         if !connection.is_reused {

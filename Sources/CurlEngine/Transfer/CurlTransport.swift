@@ -216,8 +216,8 @@ final class CurlTransport: Transport {
 
     // MARK: - Uploads that stand still
 
-    // While the server lets nothing more of a body come over HTTP/2, libcurl 7.88 goes on asking for whether it can be
-    // written. It can, each time, and nothing is.
+    // While the server lets nothing more of a body come over HTTP/2, libcurl before 8.5 (tried: 7.88) goes on asking for
+    // whether it can be written. It can, each time, and nothing is.
     private static let writesBetweenLooks = 32
     private static let muteTime: Int64 = 10_000_000
 
@@ -266,7 +266,7 @@ final class CurlTransport: Transport {
         guard let transfer = easy.transfer else { return nil }
         transfer.isWhole = code == CURLE_OK
         guard code != CURLE_OK else { return EndedTransfer(transfer: transfer, end: .done, code: 0) }
-        // libcurl from 8.0 on uses a connection again on which HTTP/2 has failed, and fails again.
+        // libcurl 8.0 and newer (tried up to 8.22) uses a connection again on which HTTP/2 has failed, and fails again.
         if code == CURLE_HTTP2 { shim_easy_break_connection(easy.handle) }
         let end = transportEnd(code, of: transfer, easy)
         if end == .local(.setting) { transfer.failureReason = reason(ofSetting: code) }

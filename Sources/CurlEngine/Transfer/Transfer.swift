@@ -176,7 +176,7 @@ final class Transfer {
         if !call.attempt.exchange.isMultiplexed, carrier?.hasDrained() == true { touch() }
     }
 
-    /// libcurl 7.88 reads nothing more from a connection of HTTP/2 when it has the bytes that Content-Length says, not even
+    /// libcurl before 8.6 reads nothing more from a connection of HTTP/2 when it has the bytes that Content-Length says, not even
     /// that it may go on sending (RFC 9113, 8.1). So the attempt looks at the length. (From 300 on it stops sending, too.)
     func keepSending() {
         let exchange = call.attempt.exchange

@@ -39,9 +39,9 @@ extension AttemptMachine {
         return exceededLimit().map { isBeyond($0) } ?? true
     }
 
-    /// Whether the status line claims the version that the connection uses (W1). libcurl believes a server that claims
-    /// HTTP/2 on an HTTP/1.1 connection, and shares its connections from then on (7.88: Curl_http_statusline in
-    /// lib/http.c).
+    /// Whether the status line claims the version that the connection uses (W1). libcurl before 8.8 believes a server that
+    /// claims HTTP/2 on an HTTP/1.1 connection, and shares its connections from then on (Curl_http_statusline in
+    /// lib/http.c); newer versions report it themselves.
     private func isVersionTrue(_ claimed: Int32) -> Bool {
         switch exchange.agreed {
         case .http1: claimed < 20
@@ -208,8 +208,8 @@ extension AttemptMachine {
         return !exchange.mayHaveBody || exchange.framing.length == exchange.bytesTaken
     }
 
-    /// libcurl 7.88 does not notice that an HTTP/2 stream has ended with the last byte that libcurl sends on it: it
-    /// must be made to check.
+    /// libcurl before 8.5 (tried: 7.88) does not notice that an HTTP/2 stream has ended with the last byte that libcurl
+    /// sends on it: it must be made to check.
     public var mayHaveEnded: Bool { exchange.isAnsweredEarly && exchange.isMultiplexed && !isHeld }
 
     /// An early response has ended before its length was reached.

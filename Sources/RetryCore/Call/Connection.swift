@@ -10,8 +10,8 @@ public enum ConnectionProtocol {
 public enum ConnectionProblem {
     /// It carries another request, and does not use HTTP/2 (W1).
     case busy
-    /// No transfer is known to have opened it, so its protocol is unknown. (libcurl 7.88 offers only connections that
-    /// are ready; another version may offer one that is still being made.)
+    /// No transfer is known to have opened it, so its protocol is unknown. (libcurl up to 8.22 offers only connections
+    /// that are ready; another version may offer one that is still being made.)
     case unidentified
     /// The peer has closed it, or has sent data without a request (W3).
     case stale
