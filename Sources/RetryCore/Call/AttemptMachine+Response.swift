@@ -138,7 +138,7 @@ extension AttemptMachine {
         case go(Exchange.Destination, end: AttemptEnd?)
     }
 
-    /// The strategy has answered the question about the head.
+    /// The strategy has answered the question about the head. A source that has paused stays paused until `resumed()`.
     public mutating func decided(retries: Bool) -> Decided {
         guard case .waitingForDecision(let end) = state else { return .tooLate }
         state = .body
