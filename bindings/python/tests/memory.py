@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from ctypes import CDLL, Structure, c_size_t
+from ctypes import CDLL, Structure, c_int, c_size_t
 from typing import NamedTuple
 
 
@@ -15,10 +15,17 @@ class _HeapFigures(Structure):
     _fields_ = (("before", c_size_t * 7), ("in_use", c_size_t), ("after", c_size_t * 2))
 
 
+class _OldHeapFigures(Structure):
+    """struct mallinfo, of glibc before 2.33. It is right below 2 GiB."""
+
+    _fields_ = (("before", c_int * 7), ("in_use", c_int), ("after", c_int * 2))
+
+
 def _heap_in_use() -> int:
-    mallinfo2 = CDLL(None).mallinfo2
-    mallinfo2.restype = _HeapFigures
-    in_use: int = mallinfo2().in_use
+    libc = CDLL(None)
+    figures, kind = (libc.mallinfo2, _HeapFigures) if hasattr(libc, "mallinfo2") else (libc.mallinfo, _OldHeapFigures)
+    figures.restype = kind
+    in_use: int = figures().in_use
     return in_use
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import io
 import os
+import socket
 import sys
 import warnings
 from collections.abc import Generator
@@ -287,7 +288,8 @@ class _Streamed(io.RawIOBase):
                     if self._left == 0:
                         next(self._pieces, b"")  # Read to the end, which is near, so that the connection can be reused.
             except IdleTimeoutError as error:
-                raise TimeoutError(str(error)) from error
+                # What urllib3 catches. Before Python 3.10, that is not TimeoutError.
+                raise socket.timeout(str(error)) from error
             except (BoxRetryError, CancelledError) as error:
                 raise OSError(str(error)) from error
         return len(self._rest)
