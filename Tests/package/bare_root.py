@@ -19,8 +19,9 @@ ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "DEBIAN_FRONTEND": "noninteractive",
 }
-# With /proc, from which the loader learns where a program is. The mount is gone when the command has ended.
-ENTER = 'mount --rbind /proc "$0/proc"; exec chroot "$0" "$@"'
+# With /proc, from which the loader learns where a program is, and /dev/shm, where glibc 2.31 looks for a file system.
+# The mounts are gone when the command has ended.
+ENTER = 'mount --rbind /proc "$0/proc"; mount -t tmpfs none "$0/dev/shm"; exec chroot "$0" "$@"'
 
 
 class BareRoot:

@@ -50,6 +50,7 @@ def root(
     path = tmp_path_factory.mktemp("python") / version
     root = make(release, path)
     root.install("gcc", "libc6-dev", f"python{version}-venv", "libcurl4", "openssl", "procps")
+    (path / "etc/hosts").write_text("127.0.0.1 localhost\n")  # A bare root has none.
     tracked = subprocess.run(
         ["git", "ls-files", "-z", ":!Tests/fuzz/corpus"], cwd=ROOT, capture_output=True, check=True
     ).stdout

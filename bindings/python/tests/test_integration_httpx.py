@@ -51,6 +51,7 @@ class Blocking:
 
     def close(self) -> None:
         self._run(self._client.aclose())
+        self._run(self._loop.shutdown_asyncgens())
         self._run(self._loop.shutdown_default_executor())
         self._loop.close()
 
