@@ -167,6 +167,22 @@ def test_close_ends_the_threads_that_wait_in_the_library(
     assert not helper.is_alive()
 
 
+def test_close_ends_a_sleep_before_its_time_also_if_its_thread_in_the_library_ends_first(
+    clock: ManualClock, in_thread: Callable[..., Future[None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sleeper = in_thread(clock.sleep, 1000)
+    clock.wait_for_timer()
+    helper, wake = helper_of(clock), clock._changed.notify_all
+    monkeypatch.setattr(clock._changed, "notify_all", lambda: None)
+    clock.close()
+    helper.join(60)
+    assert not helper.is_alive()
+    with clock._changed:
+        wake()
+    with pytest.raises(ClosedError):
+        sleeper.result()
+
+
 def test_a_closed_clock_stands_still_while_it_is_used(
     clock: ManualClock, in_thread: Callable[..., Future[None]]
 ) -> None:

@@ -29,6 +29,8 @@ class _Sleeper:
     #: A thread sleeps for it inside the library, because the clock advances by itself.
     is_in_library: bool = False
     is_over: bool = False
+    #: The clock was closed before the sleep was over.
+    is_cut_off: bool = False
 
 
 class _ClockHandle(Handle):
@@ -155,7 +157,7 @@ class ManualClock(HandleOwner):
             del handle  # So that close() can end the helper.
             try:
                 self._changed.wait_for(lambda: self._is_over(sleeper) or self._handle is None)
-                if not self._is_over(sleeper):
+                if sleeper.is_cut_off or not self._is_over(sleeper):
                     raise ClosedError("the clock was closed while this call waited on it")
             finally:
                 self._sleepers.remove(sleeper)
@@ -191,6 +193,9 @@ class ManualClock(HandleOwner):
         super().close()
         if handle is not None and not _is_forked(handle):
             with self._changed:
+                for sleeper in self._sleepers:
+                    # The helpers end when `handle` is freed, and then their sleeps look as if they were over.
+                    sleeper.is_cut_off = not self._is_over(sleeper)
                 self._changed.notify_all()
 
     def _sleep_in_library(self, handle: _ClockHandle, sleeper: _Sleeper) -> None:
