@@ -25,7 +25,7 @@ PACKAGES = [
 ]
 sys.path[:0] = PACKAGES
 # Programs that the tests start find them too; and no proxy of the machine's stands between a test and its server.
-os.environ["PYTHONPATH"] = os.pathsep.join(PACKAGES)
+os.environ["PYTHONPATH"] = os.pathsep.join([*PACKAGES, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
 for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
     os.environ.pop(name, None)
     os.environ.pop(name.upper(), None)
