@@ -51,9 +51,9 @@ extern "C" {
  *
  * Conventions
  *
- * 1. Handles are opaque. x_new() makes one, x_free() frees it. x_free() accepts NULL, may be called anywhere, also in
- *    callbacks, and never waits for user code. An object keeps the handles that it is given (it retains them), so you
- *    can free them in any order.
+ * 1. Handles are opaque. x_new() makes one, x_free() frees it. x_free() accepts NULL, may be called anywhere,
+ *    including in callbacks, and never waits for user code. An object keeps the handles that it is given (it retains
+ *    them), so you can free them in any order.
  * 2. A function that can fail returns a boxretry_error. It writes its results through its last parameter, and only on
  *    success. boxretry_last_error_detail() returns which argument was wrong, and why.
  * 3. Structs begin with struct_size. Initialize each with its _INIT macro, or with its _init() function in languages
@@ -527,8 +527,8 @@ boxretry_error boxretry_client_new_derived(boxretry_client *from, const boxretry
 
 /**
  * Sends a request, retries it as the strategy decides, and waits for the end of the call. Returns OK if the call was
- * started, however it ended: the response has the result, also of a canceled call. Otherwise nothing was sent, and *out
- * is not written.
+ * started, however it ended: the response has the result, even for a canceled call. Otherwise nothing was sent, and
+ * *out is not written.
  *
  * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, SOURCE (a file of a multipart part), IN_CALLBACK, CLOSED, FORKED. Free
  * the response. Any thread.

@@ -41,17 +41,10 @@ CLEAN = (
     "bindings/python/README.md",
     "bench/**/*.[chmp]*",
     "Tests/**/*.md",
-    *(
-        f"Tests/{folder}/**/*.py"
-        for folder in ["abi", "engine", "exhaustion", "fuzz", "matrix", "model", "package", "server", "tool"]
-    ),
-    *(
-        f"Tests/{folder}/**/*.c"
-        for folder in ["abi", "c", "engine", "engine_c", "exhaustion", "fuzz", "tool", "valgrind"]
-    ),
-    *(f"Tests/{folder}/**/*.h" for folder in ["engine", "engine_c", "exhaustion", "fuzz"]),
-    *(f"Tests/{folder}/**/*.swift" for folder in ["BoxRetryTests", "RetryCoreTests", "TestSupport", "fuzz", "model"]),
-    *(f"Tests/{folder}/**/*.sh" for folder in ["c", "engine_c"]),
+    *(f"Tests/{folder}/**/*.py" for folder in _PYTHON),
+    *(f"Tests/{folder}/**/*.[ch]" for folder in _C),
+    *(f"Tests/{folder}/**/*.swift" for folder in _SWIFT),
+    "Tests/**/*.sh",
     "Tests/CurlEngineTests/[!G]*.swift",
     "Tests/docs/[!t]*.py",
 )

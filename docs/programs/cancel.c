@@ -19,7 +19,7 @@ int main(int argc, char **argv) {
   request.url = argv[1];
   check(boxretry_client_submit(client, &request, &call)); /* returns at once */
   if (boxretry_call_wait(call, 200) == BOXRETRY_ERROR_WAIT_TIMEOUT) {
-    puts("I do not wait any longer");
+    puts("no answer after 200 ms: canceling");
     boxretry_call_cancel(call);
   }
   check(boxretry_call_wait(call, BOXRETRY_NO_TIMEOUT)); /* a canceled call ends soon */

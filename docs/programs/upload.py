@@ -7,6 +7,6 @@ with Client() as client, open(__file__, "rb") as file:  # this program sends its
     response = client.put(sys.argv[1], data=file, idempotency_key=True)
     response.raise_for_status()
     print([attempt.status for attempt in response.attempts])
-    print("all of it:", response.json()["body_length"] == os.path.getsize(__file__))
+    print("complete:", response.json()["body_length"] == os.path.getsize(__file__))
     form = client.post(sys.argv[1], files={"file": __file__}, data={"title": "a program"})
     print(form.json()["method"], form.status)
