@@ -125,6 +125,7 @@ class _Pages:
         return "".join(pieces)
 
     def _linked(self, text: str) -> str:
+        text = re.sub(r"\bdocs/\w+\.md\b", r"[\g<0>](../../\g<0>)", text)
         return re.sub(
             r"\b(boxretry_\w+)\(\)",
             lambda match: f"{{c:func}}`{match[1]}`" if match[1] in self._functions else match[0],

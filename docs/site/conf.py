@@ -38,3 +38,4 @@ html_show_sphinx = False
 def setup(app: Any) -> None:
     """Sphinx calls this."""
     app.connect("autodoc-process-docstring", docstrings.adapt)
+    app.connect("autodoc-process-bases", docstrings.show_public_bases)

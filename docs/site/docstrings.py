@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from itertools import groupby
 
@@ -10,8 +11,19 @@ _ARGUMENT = re.compile(r"^([*\w]+(?:, [*\w]+)*): (?=\S)")
 
 def adapt(app: object, what: str, name: str, value: object, options: object, lines: list[str]) -> None:
     """For Sphinx's event autodoc-process-docstring: changes the lines in place."""
+    if isinstance(value, type) and "__init__" not in vars(value):  # Sphinx adds the inherited one's, in each class.
+        lines[:] = inspect.cleandoc(value.__doc__ or "").splitlines()
     paragraphs = [list(group) for is_text, group in groupby(lines, lambda line: bool(line.strip())) if is_text]
     lines[:] = [line for paragraph in paragraphs for line in [*_paragraph(paragraph), ""]]
+
+
+def show_public_bases(app: object, name: str, value: object, options: object, bases: list[object]) -> None:
+    """For Sphinx's event autodoc-process-bases: shows the nearest public base instead of a private one."""
+    bases[:] = [_public(base) if isinstance(base, type) else base for base in bases]
+
+
+def _public(base: type) -> type:
+    return next(each for each in base.__mro__ if not each.__name__.startswith("_"))
 
 
 def _paragraph(lines: list[str]) -> list[str]:

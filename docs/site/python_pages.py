@@ -61,7 +61,7 @@ def made() -> dict[str, str]:
     introduction = ".. automodule:: boxretry\n   :no-members:\n\n"
     functions = "".join(f".. autofunction:: boxretry.{name}\n" for name in _names(("",)))
     pages["reference/python/index.rst"] = _titled(
-        "The Python package", f"{introduction}{functions}\n.. toctree::\n   :maxdepth: 1\n\n{rows}"
+        "The Python package", f"{introduction}.. toctree::\n   :maxdepth: 1\n\n{rows}\n{functions}"
     )
     return pages
 
