@@ -125,6 +125,15 @@ def test_the_reference_has_every_public_name_of_the_python_package(pages: dict[P
     assert {f"boxretry.{name}" for name in boxretry.__all__} - anchors(pages, "reference/python") == set()
 
 
+def test_the_reference_does_not_repeat_the_constructor_of_a_base_class(pages: dict[Path, Page]) -> None:
+    assert pages
+    page = (ROOT / "build/site/reference/python/errors.html").read_text()
+    assert page.count("could not do what it was asked to") == 1
+    assert (
+        page.count("says what was wrong, for example") == 2
+    )  # BoxRetryError and CancelledError, whose base is private.
+
+
 def test_the_reference_has_every_option_of_the_tool(pages: dict[Path, Page]) -> None:
     tool = Tool(PREFIX / "bin/boxretry")
     expected = {

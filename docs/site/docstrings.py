@@ -11,10 +11,17 @@ _ARGUMENT = re.compile(r"^([*\w]+(?:, [*\w]+)*): (?=\S)")
 
 def adapt(app: object, what: str, name: str, value: object, options: object, lines: list[str]) -> None:
     """For Sphinx's event autodoc-process-docstring: changes the lines in place."""
-    if isinstance(value, type) and "__init__" not in vars(value):  # Sphinx adds the inherited one's, in each class.
-        lines[:] = inspect.cleandoc(value.__doc__ or "").splitlines()
+    if isinstance(value, type) and _is_of_a_public_base(value, "\n".join(lines).strip()):
+        lines.clear()
     paragraphs = [list(group) for is_text, group in groupby(lines, lambda line: bool(line.strip())) if is_text]
     lines[:] = [line for paragraph in paragraphs for line in [*_paragraph(paragraph), ""]]
+
+
+def _is_of_a_public_base(value: type, text: str) -> bool:
+    """Whether this is the constructor's docstring, and is shown with a base class already."""
+    bases = (base for base in value.__mro__[1:] if not base.__name__.startswith("_"))
+    constructor = getattr(value, "__init__")  # noqa: B009  # mypy takes value.__init__ for unsound.
+    return text == inspect.getdoc(constructor) and any(getattr(base, "__init__") is constructor for base in bases)  # noqa: B009
 
 
 def show_public_bases(app: object, name: str, value: object, options: object, bases: list[object]) -> None:
