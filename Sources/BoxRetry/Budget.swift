@@ -16,7 +16,7 @@ final class BudgetHandle: Handle, HandleClass {
     /// The budget in a field of `options`; NULL means no budget.
     static func budget(behind pointer: OpaquePointer?) throws(Failure) -> SharedRetryBudget? {
         guard let pointer else { return nil }
-        return try retained(pointer, "budget").budget
+        return try retained(pointer, "options.budget").budget
     }
 }
 

@@ -36,9 +36,13 @@ final class ClientHandle: Handle, HandleClass {
         /// Applies options; fields that are 0 or NULL change nothing.
         mutating func set(_ options: boxretry_client_options) throws(Failure) {
             try settings.set(options)
-            if let pointer = options.strategy { strategy = try StrategyHandle.retained(pointer, "strategy").strategy }
+            if let pointer = options.strategy {
+                strategy = try StrategyHandle.retained(pointer, "options.strategy").strategy
+            }
             if let name = options.idempotency_key_header { idempotencyHeader = try IdempotencyHeader.checked(name) }
-            if let source = try TokenSourceHandle.source(behind: options.token_source) { tokens = source }
+            if let source = try TokenSourceHandle.source(behind: options.token_source, "options.token_source") {
+                tokens = source
+            }
             if options.allow_insecure_token != 0 { settings.allowsInsecureToken = true }
             let list = try HeaderList(reading: options.headers, options.header_count, "options")
             try list.check { shim_place("options", "headers", at: $0) }
@@ -75,7 +79,7 @@ public func boxretry_client_new(
     answer { () throws(Failure) in
         let options = options == nil ? .defaults : try boxretry_client_options.read(options, "options")
         let out = try required(out, "out")
-        let clock = try ClockHandle.clock(behind: options.clock, "options", "clock")
+        let clock = try ClockHandle.clock(behind: options.clock, "options.clock")
         let parts = try ClientHandle.Parts(options)
         let engineSettings = try EngineSettings.checked(options)
         do throws(Engine.SetupFailure) {
@@ -163,8 +167,10 @@ extension ClientHandle {
         var settings = parts.callSettings
         if request.hasSettings { settings = SharedCallSettings(try parts.settings.overridden(by: request)) }
         var strategy = parts.strategy
-        if let pointer = request.strategy { strategy = try StrategyHandle.retained(pointer, "strategy").strategy }
-        let cancel = try CancelHandle.cancelSwitch(behind: request.cancel)
+        if let pointer = request.strategy {
+            strategy = try StrategyHandle.retained(pointer, "request.strategy").strategy
+        }
+        let cancel = try CancelHandle.cancelSwitch(behind: request.cancel, "request.cancel")
         let sink = try boxretry_sink.checked(request.sink)
         let copy = try copy(of: request, seen)
         let tokens = try tokens(for: request, copy, &settings)
@@ -180,7 +186,7 @@ extension ClientHandle {
     private func tokens(
         for request: boxretry_request, _ copy: RequestCopy, _ settings: inout SharedCallSettings
     ) throws(Failure) -> TokenSource? {
-        let own = try TokenSourceHandle.source(behind: request.token_source)
+        let own = try TokenSourceHandle.source(behind: request.token_source, "request.token_source")
         let isWanted = try isOn(request.authorization, "request", "authorization", byDefault: true)
         guard let tokens = own ?? tokens else { return nil }
         switch engine.settings.carriage(
@@ -406,7 +412,7 @@ extension Engine {
 }
 
 private func delivery(of request: boxretry_request) throws(Failure) -> Call.Delivery {
-    if let queue = request.queue { return .queue(try QueueHandle.retained(queue, "queue").queue) }
+    if let queue = request.queue { return .queue(try QueueHandle.retained(queue, "request.queue").queue) }
     guard let onComplete = request.on_complete else { return .none }
     let context = request.on_complete_context
     return .callback { call in

@@ -14,11 +14,9 @@ final class ClockHandle: Handle, HandleClass {
     }
 
     /// The clock for a pointer; NULL means the system's clock.
-    static func clock(
-        behind pointer: OpaquePointer?, _ argument: StaticString, _ field: StaticString? = nil
-    ) throws(Failure) -> any Clock {
+    static func clock(behind pointer: OpaquePointer?, _ argument: StaticString) throws(Failure) -> any Clock {
         guard let pointer else { return systemClock }
-        return try retained(pointer, field ?? argument).clock
+        return try retained(pointer, argument).clock
     }
 }
 

@@ -71,9 +71,11 @@ final class CancelHandle: Handle, HandleClass {
 
 extension CancelHandle {
     /// The cancel switch for a pointer, which may be NULL.
-    static func cancelSwitch(behind pointer: OpaquePointer?) throws(Failure) -> CancelSwitch? {
+    static func cancelSwitch(
+        behind pointer: OpaquePointer?, _ argument: StaticString
+    ) throws(Failure) -> CancelSwitch? {
         guard let pointer else { return nil }
-        return try retained(pointer, "cancel").cancelSwitch
+        return try retained(pointer, argument).cancelSwitch
     }
 }
 

@@ -78,7 +78,7 @@ public func boxretry_retry_loop_new(
 ) -> boxretry_error {
     StrategyHandle.with(strategy, "strategy") { handle throws(Failure) in
         let options = options == nil ? .defaults : try boxretry_loop_options.read(options, "options")
-        let clock = try ClockHandle.clock(behind: options.clock, "options", "clock")
+        let clock = try ClockHandle.clock(behind: options.clock, "options.clock")
         guard options.reserved == 0 else { throw .invalidArgument("options", "reserved", "must be 0") }
         let budget = try BudgetHandle.budget(behind: options.budget)
         let limits = try RetryLoop.Limits(options, clock: clock)

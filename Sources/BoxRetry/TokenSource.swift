@@ -100,7 +100,7 @@ extension TokenClock {
             self = .system(systemClock)
             return
         }
-        self = .manual(try ClockHandle.retained(pointer, "clock").clock)
+        self = .manual(try ClockHandle.retained(pointer, "options.clock").clock)
     }
 }
 
@@ -175,7 +175,7 @@ private func get(
     // and does not retain it.)
     let source = try TokenSourceHandle.retained(try required(pointer, "source"), "source").source
     let limit = try checkedLimit(timeout_ms)
-    let cancelSwitch = try CancelHandle.cancelSwitch(behind: cancel)
+    let cancelSwitch = try CancelHandle.cancelSwitch(behind: cancel, "cancel")
     if cancelSwitch == nil, let token = source.tokenAtHand() { return TokenHandle(token) }
     switch source.get(until: limit, cancelSwitch: cancelSwitch) {
     case .success(let token): return TokenHandle(token)
@@ -192,9 +192,9 @@ private func refuseInProvider(of source: TokenSource) throws(Failure) {
 
 extension TokenSourceHandle {
     /// The source for a pointer, which may be NULL.
-    static func source(behind pointer: OpaquePointer?) throws(Failure) -> TokenSource? {
+    static func source(behind pointer: OpaquePointer?, _ argument: StaticString) throws(Failure) -> TokenSource? {
         guard let pointer else { return nil }
-        return try retained(pointer, "token_source").source
+        return try retained(pointer, argument).source
     }
 }
 
@@ -207,7 +207,7 @@ public func boxretry_token_source_get_async(
     answer { () throws(Failure) in
         let source = try TokenSourceHandle.retained(try required(source, "source"), "source").source
         try refuseInProvider(of: source)
-        let cancelSwitch = try CancelHandle.cancelSwitch(behind: cancel)
+        let cancelSwitch = try CancelHandle.cancelSwitch(behind: cancel, "cancel")
         let onToken = try required(on_token, "on_token")
         let context = context
         let deliver: (TokenResult) -> Void = { result in

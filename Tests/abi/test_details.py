@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from arguments import Arguments
 from bodies import BODY, Streams
 from calls import Calls, server
 from custom import Custom
+from header import read_header
 from isolated import isolated
 from library import address
 
@@ -240,3 +242,36 @@ def test_error_without_details_does_not_show_those_of_another() -> None:
     calls.ask("client_new", None, None)
     assert calls.library.detail
     assert (calls.error(response), calls.library.detail) == ("BOXRETRY_ERROR_CONNECT", "")
+
+
+# Handles
+
+
+@pytest.mark.parametrize("field", ["strategy", "cancel", "token_source"])
+@isolated
+def test_handle_in_a_request_that_is_refused_is_told_by_its_field(field: str) -> None:
+    calls = Calls()
+    assert calls.refused(calls.request(**{field: calls.client})) == f"request.{field}: is a handle of another kind"
+
+
+@pytest.mark.parametrize(
+    "function, field",
+    [
+        ("client_new", "strategy"),
+        ("client_new", "token_source"),
+        ("client_new", "budget"),
+        ("client_new", "clock"),
+        ("retry_loop_new", "budget"),
+        ("retry_loop_new", "clock"),
+        ("token_source_new", "clock"),
+        ("token_source_new_endpoint", "clock"),
+    ],
+)
+@isolated
+def test_handle_in_options_that_is_refused_is_told_by_its_field(function: str, field: str) -> None:
+    calls = Calls()
+    library = calls.library
+    arguments = Arguments(library, read_header().functions[f"boxretry_{function}"])
+    setattr(arguments.struct_at(("options",)), field, calls.client)
+    assert arguments.call() == "BOXRETRY_ERROR_INVALID_ARGUMENT"
+    assert library.detail == f"options.{field}: is a handle of another kind"
