@@ -56,7 +56,7 @@ def _wait_for(port: int) -> None:
 
 
 def measured(package: str, what: str, url: str, count: int) -> float:
-    command = [sys.executable, HERE / "adapter_soak.py", package, what, url, str(count)]
+    command = [sys.executable, str(HERE / "adapter_soak.py"), package, what, url, str(count)]
     return float(subprocess.run(command, env=variables(), stdout=subprocess.PIPE, text=True, check=True).stdout)
 
 
