@@ -20,6 +20,7 @@ KINDS = {
     "left": "nothing is freed",
     "under_way": "calls are connecting, or wait for an answer",
     "closed_late": "the same, and a destructor of the program closes the client",
+    "waited": "such a call was waited for, in vain; the process ends a moment later",
     "under_way_freed": "such calls are freed, with their client",
     "performing": "threads of the program are inside perform",
     "thread_ends": "such a thread ends at the same moment",
