@@ -96,34 +96,10 @@ public struct JSONString {
     }
 
     /// Calls `body` with each byte of the decoded string, in UTF-8.
+    @inline(__always)
     public func forEachByte(_ body: (UInt8) -> Void) {
-        var index = 0
-        while index < raw.count {
-            let byte = raw[index]
-            index += 1
-            guard byte == UInt8(ascii: "\\") else {
-                body(byte)
-                continue
-            }
-            let escape = raw[index]
-            index += 1
-            switch escape {
-            case UInt8(ascii: "b"): body(0x08)
-            case UInt8(ascii: "f"): body(0x0C)
-            case UInt8(ascii: "n"): body(0x0A)
-            case UInt8(ascii: "r"): body(0x0D)
-            case UInt8(ascii: "t"): body(0x09)
-            case UInt8(ascii: "u"):
-                var scalar = UInt32(unit(at: index))
-                index += 4
-                if scalar & 0xFC00 == 0xD800 {
-                    scalar = 0x10000 + (scalar & 0x3FF) << 10 + (UInt32(unit(at: index + 2)) & 0x3FF)
-                    index += 6
-                }
-                encode(scalar, body)
-            default: body(escape)
-            }
-        }
+        var bytes = JSONStringBytes(raw)
+        while let byte = bytes.next() { body(byte) }
     }
 
     public var count: Int {
@@ -155,31 +131,6 @@ public struct JSONString {
         return isEqual && text[position] == 0
     }
 
-    private func unit(at index: Int) -> UInt16 {
-        var unit: UInt16 = 0
-        for offset in 0..<4 { unit = unit << 4 | UInt16(Self.hexadecimalDigit(raw[index + offset]) ?? 0) }
-        return unit
-    }
-
-    private func encode(_ scalar: UInt32, _ body: (UInt8) -> Void) {
-        func tail(_ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: 0x80 | (scalar >> shift) & 0x3F) }
-        switch scalar {
-        case 0..<0x80: body(UInt8(truncatingIfNeeded: scalar))
-        case 0x80..<0x800:
-            body(UInt8(truncatingIfNeeded: 0xC0 | scalar >> 6))
-            body(tail(0))
-        case 0x800..<0x10000:
-            body(UInt8(truncatingIfNeeded: 0xE0 | scalar >> 12))
-            body(tail(6))
-            body(tail(0))
-        default:
-            body(UInt8(truncatingIfNeeded: 0xF0 | scalar >> 18))
-            body(tail(12))
-            body(tail(6))
-            body(tail(0))
-        }
-    }
-
     static func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
@@ -187,5 +138,65 @@ public struct JSONString {
         case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
         default: nil
         }
+    }
+}
+
+/// The bytes of a decoded string, one after another. (A closure for each byte would copy all of this to each caller.)
+public struct JSONStringBytes {
+    private let raw: UnsafeRawBufferPointer
+    private var index = 0
+    /// What is left of a character that was escaped: its next byte is the lowest one. 0: nothing.
+    private var rest: UInt32 = 0
+
+    init(_ raw: UnsafeRawBufferPointer) {
+        self.raw = raw
+    }
+
+    @inline(never)
+    public mutating func next() -> UInt8? {
+        guard rest == 0 else {
+            defer { rest >>= 8 }
+            return UInt8(truncatingIfNeeded: rest)
+        }
+        guard index < raw.count else { return nil }
+        let byte = take()
+        guard byte == UInt8(ascii: "\\") else { return byte }
+        let escape = take()
+        switch escape {
+        case UInt8(ascii: "b"): return 0x08
+        case UInt8(ascii: "f"): return 0x0C
+        case UInt8(ascii: "n"): return 0x0A
+        case UInt8(ascii: "r"): return 0x0D
+        case UInt8(ascii: "t"): return 0x09
+        case UInt8(ascii: "u"): return takeScalar()
+        default: return escape
+        }
+    }
+
+    private mutating func take() -> UInt8 {
+        defer { index += 1 }
+        return raw[index]
+    }
+
+    private mutating func takeUnit() -> UInt32 {
+        var unit: UInt32 = 0
+        for _ in 0..<4 { unit = unit << 4 | UInt32(JSONString.hexadecimalDigit(take()) ?? 0) }
+        return unit
+    }
+
+    /// The first byte of an escaped character; `rest` has the others.
+    private mutating func takeScalar() -> UInt8 {
+        var scalar = takeUnit()
+        if scalar & 0xFC00 == 0xD800 {
+            index += 2
+            scalar = 0x10000 + (scalar & 0x3FF) << 10 + (takeUnit() & 0x3FF)
+        }
+        guard scalar >= 0x80 else { return UInt8(truncatingIfNeeded: scalar) }
+        let tails = scalar < 0x800 ? 1 : scalar < 0x10000 ? 2 : 3
+        for _ in 0..<tails {
+            rest = rest << 8 | 0x80 | scalar & 0x3F
+            scalar >>= 6
+        }
+        return UInt8(truncatingIfNeeded: 0xFF00 >> UInt32(tails + 1) | scalar)
     }
 }
