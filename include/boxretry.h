@@ -255,7 +255,8 @@ enum { BOXRETRY_SWITCH_DEFAULT = 0, BOXRETRY_SWITCH_ON = 1, BOXRETRY_SWITCH_OFF 
  * Client: sends requests, with the documented retries and timeouts
  *
  * Any number of threads may use a client at once. One client for the whole program is usual, since it keeps
- * connections open. A client runs a thread only while calls are in progress that no thread waits for.
+ * connections open. A client runs a thread only while calls are in progress that no thread waits for; with
+ * BOXRETRY_THREADS_NONE it never does.
  * ================================================================================================================== */
 
 /** Which of the two sources a client follows. */
@@ -277,6 +278,12 @@ enum {
   BOXRETRY_PROXY_ENVIRONMENT = 0, /* from http_proxy, https_proxy, all_proxy and no_proxy when the client is made */
   BOXRETRY_PROXY_NONE = 1,        /* none */
   BOXRETRY_PROXY_GIVEN = 2        /* `proxy` */
+};
+
+/** Whether the library starts threads for a client. */
+enum {
+  BOXRETRY_THREADS_OWN = 0, /* yes, when they are needed */
+  BOXRETRY_THREADS_NONE = 1 /* no: your program drives the client (see boxretry_client_drive()) */
 };
 
 /** For max_redirects: follow no redirects; the redirect itself is the call's response. */
@@ -311,6 +318,7 @@ boxretry_error boxretry_timeouts_init(boxretry_timeouts *timeouts, size_t struct
  *     reconnect                      on for Box's preset, off for January's
  *     ca_file, ca_path               the system's certificates
  *     proxy_mode                     the environment's proxy
+ *     threads                        BOXRETRY_THREADS_OWN
  *     user_agent                     "boxretry/" and the version
  *     idempotency_key_header         "Idempotency-Key"
  *     everything else                none
@@ -485,7 +493,10 @@ typedef struct boxretry_client_options {
      retry_after_cap also apply to how long attempts are held; with BOXRETRY_OVER_CAP_STOP, a response beyond the cap
      holds none. Default: OFF. */
   int32_t share_retry_after;
-  int32_t reserved; /* 0 */
+
+  /* BOXRETRY_THREADS_…. NONE: no thread is started for this client, and your program drives it: see
+     boxretry_client_drive(). Default: OWN. (Since 0.2.0.) */
+  int32_t threads;
 } boxretry_client_options;
 
 #define BOXRETRY_CLIENT_OPTIONS_INIT                                                                                   \
@@ -569,8 +580,50 @@ boxretry_error boxretry_client_submit_and_wait(boxretry_client *client, const bo
  */
 boxretry_error boxretry_client_close(boxretry_client *client, int64_t timeout_ms);
 
-/** Frees a client: its calls are canceled, and end without a wait here. NULL is accepted. Anywhere, any thread. */
+/**
+ * Frees a client: its calls are canceled, and end without a wait here. (With BOXRETRY_THREADS_NONE they end here, see
+ * boxretry_client_drive().) NULL is accepted. Anywhere, any thread.
+ */
 void boxretry_client_free(boxretry_client *client);
+
+/**
+ * Drives a client with BOXRETRY_THREADS_NONE: waits up to `timeout_ms` until there is something to do, does it, and
+ * returns OK, also if nothing happened. 0 does what can be done now. `timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT.
+ *
+ * The library starts no thread for such a client. Its calls make progress only while a thread of your program is in
+ * this function or waits for a call: in boxretry_client_perform(), boxretry_call_wait() or boxretry_queue_take(). One
+ * thread at a time drives; others wait until it returns, and then one of them continues. All callbacks run on the
+ * thread that drives, including custom strategies and token providers: while one of them runs, all calls of the client
+ * stand still. (libcurl may resolve names on its own threads. A manual clock that advances by itself has a thread.)
+ *
+ *  1. Other functions do not drive. A call that is submitted, canceled, resumed or freed starts, ends or continues the
+ *     next time that the client is driven. A time limit that passes meanwhile takes effect then; data that has arrived
+ *     by then counts as arrived in time.
+ *  2. boxretry_client_close() and boxretry_client_free() end the calls of the client on their own thread, callbacks
+ *     included, unless another thread drives: then that thread does.
+ *  3. boxretry_queue_take() drives if all calls that the queue expects belong to one client (and its derived ones).
+ *     With several clients, drive each of them.
+ *  4. A token source may be shared with clients that have threads, and with boxretry_token_source_get(): as soon as one
+ *     of them waits for a token, the library starts threads for them, also to call the provider. The requests of a token
+ *     endpoint run on the thread that drives and do not block it. If the client is closed meanwhile, the request
+ *     continues when the source is asked again; if the source has been freed too, a thread finishes the request, because
+ *     its answer may contain a new refresh token.
+ *  5. The token source must have the same clock as the client (INVALID_ARGUMENT when a call is made).
+ *
+ * INVALID_ARGUMENT (also for a client with threads), IN_CALLBACK, CLOSED, FORKED. Any thread. (Since 0.2.0.)
+ */
+boxretry_error boxretry_client_drive(boxretry_client *client, int64_t timeout_ms);
+
+/**
+ * A descriptor that is readable while boxretry_client_drive() has something to do, also when a timer of the client
+ * expires: poll it in your event loop, without a timeout, and call boxretry_client_drive(client, 0) whenever it is
+ * readable. Do not read from it. It may be readable although nothing is to be done.
+ *
+ * The descriptor belongs to the client, and to the clients that are derived from it; it is closed with the last of them,
+ * so remove it from your event loop first. Do not use it in a child of fork(). -1: NULL, a client with threads, a closed
+ * client, or no descriptors are left. Any thread. (Since 0.2.0.)
+ */
+int boxretry_client_fd(const boxretry_client *client);
 
 /** A client's counters. */
 typedef struct boxretry_client_stats {
@@ -1293,7 +1346,8 @@ typedef struct boxretry_token_options {
   /* Required. Gets a token, and answers the request with boxretry_token_request_succeed(), _fail() or _cancel(): before
      it returns, or later from any thread if it called boxretry_token_request_retain(). If it returns, or releases the
      request for the last time, without an answer, that is a failure that is not retried (T4). Runs on a separate thread
-     and may block. A source calls it again only after this call was answered or has exceeded provider_timeout_ms, even
+     and may block; for a client with BOXRETRY_THREADS_NONE it runs on the thread that drives the client, whose calls
+     all stand still until it returns: start your own request there, retain `request`, and answer later. A source calls it again only after this call was answered or has exceeded provider_timeout_ms, even
      if this call is still running; if 16 calls are running, the next one fails immediately (EXHAUSTED). Inside it, you
      cannot wait for a token or perform a request (IN_CALLBACK). */
   void (*provider)(void *context, boxretry_token_request *request);
@@ -1406,7 +1460,7 @@ typedef struct boxretry_token_endpoint_options {
   void *context; /* yours; passed to each callback */
 
   /* Called with each new refresh token, before the access token of the same response is returned, so that you can store
-     it. Runs on a thread of the source. The text is valid until it returns. NULL: not called. */
+     it. Runs on a thread of the source, or on the thread that drives a client with BOXRETRY_THREADS_NONE. The text is valid until it returns. NULL: not called. */
   void (*on_refresh_token)(void *context, const char *refresh_token);
 
   /* Called once, after the last use of the source, on the thread that ends it. NULL: nothing to do. */
@@ -1881,7 +1935,8 @@ boxretry_error boxretry_strategy_callbacks_init(boxretry_strategy_callbacks *cal
  * Makes a custom strategy. If this fails, `context` remains yours: `context_free` is not called.
  *
  * A client calls it on at most four separate threads. While four callbacks are running, further calls wait for their
- * decisions; their deadlines and cancels still work. Transfers, and calls with other strategies, are not delayed.
+ * decisions; their deadlines and cancels still work. Transfers, and calls with other strategies, are not delayed. A
+ * client with BOXRETRY_THREADS_NONE calls it on the thread that drives the client, so it must not block there.
  *
  * INVALID_ARGUMENT. Free with boxretry_strategy_free(). Any thread.
  */

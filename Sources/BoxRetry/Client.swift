@@ -138,6 +138,7 @@ extension boxretry_client_options {
         if budget != nil { return "budget" }
         if clock != nil { return "clock" }
         if share_retry_after != 0 { return "share_retry_after" }
+        if threads != 0 { return "threads" }
         return nil
     }
 }
@@ -189,6 +190,11 @@ extension ClientHandle {
         let own = try TokenSourceHandle.source(behind: request.token_source, "request.token_source")
         let isWanted = try isOn(request.authorization, "request", "authorization", byDefault: true)
         guard let tokens = own ?? tokens else { return nil }
+        guard engine.canHost(tokens) else {
+            throw .invalidArgument(
+                own == nil ? "options" : "request", "token_source",
+                "has another clock than the client, which has no thread")
+        }
         switch engine.settings.carriage(
             to: copy.place, allowsInsecure: settings.value.allowsInsecureToken, hasAuthorization: copy.hasAuthorization,
             isDeclined: !isWanted)

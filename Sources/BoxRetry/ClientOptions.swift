@@ -29,7 +29,7 @@ extension boxretry_client_options: SizedStruct {
             on_transfer_context: nil, token_source: nil, replay_codes: nil, replay_code_count: 0,
             allow_insecure_token: 0, budget_capacity: 0, budget_ratio: 0, connect_timeout_ms: 0, reconnect: 0,
             tls_verify: 0, ca_path: nil, headers: nil, header_count: 0, budget: nil, clock: nil,
-            share_retry_after: 0, reserved: 0)
+            share_retry_after: 0, threads: 0)
     }
 
     static var firstSize: Int { 264 }
@@ -113,7 +113,6 @@ extension CallSettings {
         mayReconnect = try isOn(
             options.reconnect, "options", "reconnect", byDefault: mayReconnect)
         if let hook = hook(options.before_attempt, options.before_attempt_context) { beforeAttempt = hook }
-        guard options.reserved == 0 else { throw .invalidArgument("options", "reserved", "must be 0") }
     }
 
     /// The settings of a call: the client's, overridden by those of the request.
@@ -231,6 +230,11 @@ extension EngineSettings {
             try settings.setBudget(options)
             settings.sharesRetryAfter = try isOn(
                 options.share_retry_after, "options", "share_retry_after", byDefault: false)
+            guard (BOXRETRY_THREADS_OWN...BOXRETRY_THREADS_NONE).contains(Int(options.threads)) else {
+                throw .invalidArgument(
+                    "options", "threads", "is not a BOXRETRY_THREADS_ constant", is: Int64(options.threads))
+            }
+            settings.isDriven = Int(options.threads) == BOXRETRY_THREADS_NONE
         } catch {
             settings.free()
             throw error

@@ -10,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +20,16 @@ int shim_epoll_new(void) {
 
 int shim_eventfd_new(void) {
   return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+int shim_timerfd_new(void) {
+  return timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+}
+
+void shim_timerfd_set(int timerfd, int64_t due) {
+  struct itimerspec spec = {{0, 0}, {0, 0}};
+  if (due != INT64_MAX) spec.it_value = (struct timespec){due / 1000000000, due % 1000000000 + (due == 0)};
+  timerfd_settime(timerfd, TFD_TIMER_ABSTIME, &spec, NULL);
 }
 
 void shim_close(int descriptor) {

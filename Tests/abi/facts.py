@@ -198,7 +198,7 @@ NUMBERS = {
     ),
     "boxretry_client_options.reconnect": _one_of("BOXRETRY_SWITCH_"),
     "boxretry_client_options.share_retry_after": _one_of("BOXRETRY_SWITCH_"),
-    "boxretry_client_options.reserved": Rule("0", 0, 0),
+    "boxretry_client_options.threads": _one_of("BOXRETRY_THREADS_"),
     "boxretry_client_close.timeout_ms": Rule("WAIT_TIMEOUT", 0),
     "boxretry_client_submit_and_wait.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
     "boxretry_call_wait.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),

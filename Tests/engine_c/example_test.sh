@@ -55,7 +55,7 @@ END
 usage: blocking URL...
 END
   ;;
-many)
+many | event_loop | libuv)
   order=sort # of calls that run at once, any may end first
   expect 0 @/ @/flaky @/ <<'END'
 @/: status 200, attempts: 1
@@ -65,8 +65,8 @@ END
   expect 1 @/busy <<'END'
 @/busy: status 503, attempts: 5
 END
-  expect 2 <<'END'
-usage: many URL...
+  expect 2 <<END
+usage: $(basename "$program") URL...
 END
   ;;
 own_transport)

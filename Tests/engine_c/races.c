@@ -16,7 +16,7 @@
 
 enum { PATIENCE = 20 /* seconds for one round */ };
 
-char hello[64], silent[64], busy[64], later[64], rejected[64];
+char hello[64], silent[64], busy[64], later[64], rejected[64], token[64];
 boxretry_client *client;
 boxretry_call *calls[CALLS];
 atomic_long clients_made, clients_gone;
@@ -47,10 +47,9 @@ static void gone(void *count) {
 
 typedef void should_retry_callback(void *, const boxretry_outcome *, int32_t, int32_t *);
 
-static boxretry_client *make_client(should_retry_callback *should_retry, int32_t shares_retry_after) {
+static boxretry_client *make_client(should_retry_callback *should_retry, boxretry_client_options options) {
   static const char *const expired = "token_expired"; /* as `rejected` says */
   boxretry_strategy_callbacks callbacks = BOXRETRY_STRATEGY_CALLBACKS_INIT;
-  boxretry_client_options options = BOXRETRY_CLIENT_OPTIONS_INIT;
   boxretry_strategy *strategy;
   boxretry_client *made;
   callbacks.context = &clients_gone;
@@ -59,7 +58,6 @@ static boxretry_client *make_client(should_retry_callback *should_retry, int32_t
   ok(boxretry_strategy_new_custom(&callbacks, &strategy));
   options.strategy = strategy;
   options.proxy_mode = BOXRETRY_PROXY_NONE;
-  options.share_retry_after = shares_retry_after;
   options.replay_codes = &expired;
   options.replay_code_count = 1;
   ok(boxretry_client_new(&options, &made));
@@ -69,11 +67,26 @@ static boxretry_client *make_client(should_retry_callback *should_retry, int32_t
 }
 
 boxretry_client *new_client(should_retry_callback *should_retry) {
-  return make_client(should_retry, BOXRETRY_SWITCH_DEFAULT);
+  return new_client_with(should_retry, NULL);
+}
+
+boxretry_client *new_client_with(should_retry_callback *should_retry, boxretry_token_source *source) {
+  boxretry_client_options options = BOXRETRY_CLIENT_OPTIONS_INIT;
+  options.token_source = source;
+  return make_client(should_retry, options);
 }
 
 boxretry_client *new_sharing_client(should_retry_callback *should_retry) {
-  return make_client(should_retry, BOXRETRY_SWITCH_ON);
+  boxretry_client_options options = BOXRETRY_CLIENT_OPTIONS_INIT;
+  options.share_retry_after = BOXRETRY_SWITCH_ON;
+  return make_client(should_retry, options);
+}
+
+boxretry_client *new_driven_client(should_retry_callback *should_retry, boxretry_token_source *source) {
+  boxretry_client_options options = BOXRETRY_CLIENT_OPTIONS_INIT;
+  options.threads = BOXRETRY_THREADS_NONE;
+  options.token_source = source;
+  return make_client(should_retry, options);
 }
 
 void free_client(void) {
@@ -164,6 +177,13 @@ static const scenario scenarios[] = {
     {"gate_opens", gate_opens, true},
     {"gate_opens_under_cancels", gate_opens_under_cancels, true},
     {"free_client_under_gate", free_client_under_gate, true},
+    {"driven_by_many", driven_by_many, true},
+    {"driven_by_waiters", driven_by_waiters, true},
+    {"driven_by_takers", driven_by_takers, true},
+    {"free_driven_client_under_calls", free_driven_client_under_calls, true},
+    {"close_driven_client", close_driven_client, true},
+    {"driven_client_shares_source", driven_client_shares_source, true},
+    {"free_driven_client_under_fetch", free_driven_client_under_fetch, true},
 };
 
 static void out_of_patience(int signal) {
@@ -177,6 +197,7 @@ static void run(const scenario *it, long rounds) {
   snprintf(hello, sizeof hello, "http://127.0.0.1:%d/", port);
   snprintf(silent, sizeof silent, "http://127.0.0.1:%d/silent", port);
   snprintf(rejected, sizeof rejected, "http://127.0.0.1:%d/rejected", port);
+  snprintf(token, sizeof token, "http://127.0.0.1:%d/token", port);
   snprintf(busy, sizeof busy, "http://127.0.0.1:%d/busy", port);
   snprintf(later, sizeof later, "http://127.0.0.1:%d/later", port);
   crew_start();

@@ -7,8 +7,8 @@
 
 enum { CALLS = 32 };
 
-extern char hello[64], silent[64], busy[64], later[64], rejected[64]; /* URLs of the server */
-extern boxretry_client *client;                                       /* of the round, or of all rounds */
+extern char hello[64], silent[64], busy[64], later[64], rejected[64], token[64]; /* URLs of the server */
+extern boxretry_client *client;                                                  /* of the round, or of all rounds */
 extern boxretry_call *calls[CALLS];
 extern atomic_long clients_made, clients_gone;
 extern atomic_long endings; /* callbacks so far in this round */
@@ -23,8 +23,16 @@ void stop(void *context, const boxretry_outcome *outcome, int32_t attempt_number
 /** A client whose strategy is this callback, and whose end is counted. */
 boxretry_client *new_client(void (*should_retry)(void *, const boxretry_outcome *, int32_t, int32_t *));
 
+/** The same, with a token source. */
+boxretry_client *new_client_with(void (*should_retry)(void *, const boxretry_outcome *, int32_t, int32_t *),
+                                 boxretry_token_source *source);
+
 /** The same; an answer with Retry-After holds all of its calls (C3). */
 boxretry_client *new_sharing_client(void (*should_retry)(void *, const boxretry_outcome *, int32_t, int32_t *));
+
+/** The same without a thread; `source` may be NULL. */
+boxretry_client *new_driven_client(void (*should_retry)(void *, const boxretry_outcome *, int32_t, int32_t *),
+                                   boxretry_token_source *source);
 
 /** Frees the client, and waits until nothing of it is left. */
 void free_client(void);
@@ -77,5 +85,12 @@ void gate_against_cancel(void);
 void gate_opens(void);
 void gate_opens_under_cancels(void);
 void free_client_under_gate(void);
+void driven_by_many(void);
+void driven_by_waiters(void);
+void driven_by_takers(void);
+void free_driven_client_under_calls(void);
+void close_driven_client(void);
+void driven_client_shares_source(void);
+void free_driven_client_under_fetch(void);
 
 #endif

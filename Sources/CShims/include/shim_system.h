@@ -9,6 +9,7 @@
 /* Each of these returns a descriptor that is closed on exec, or -1. */
 int shim_epoll_new(void);
 int shim_eventfd_new(void);
+int shim_timerfd_new(void); /* of CLOCK_MONOTONIC */
 void shim_close(int descriptor);
 
 enum { SHIM_READABLE = 1, SHIM_WRITABLE = 2, SHIM_FAILED = 4 };
@@ -26,7 +27,10 @@ void shim_epoll_forget(int epoll, int descriptor);
 int shim_epoll_wait(int epoll, shim_ready *ready, int capacity, int timeout_ms);
 
 void shim_eventfd_signal(int eventfd);
-void shim_eventfd_clear(int eventfd);
+void shim_eventfd_clear(int eventfd); /* or a timerfd */
+
+/* The timer expires when CLOCK_MONOTONIC reaches that many nanoseconds; INT64_MAX: never. */
+void shim_timerfd_set(int timerfd, int64_t due);
 
 /* Bytes that the kernel has not delivered to the peer of a socket yet; -1: not a socket. */
 int shim_unsent_bytes(int socket);

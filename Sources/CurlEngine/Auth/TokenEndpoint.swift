@@ -84,6 +84,8 @@ public final class TokenEndpoint: TokenProvider {
     /// Does not wait: the engine has a loop.
     public var mayBlock: Bool { false }
 
+    public var loop: Engine? { engine }
+
     public func provide(_ request: TokenRequest) {
         guard let body = makeBody(), let bytes = shim_copy_bytes(body.bytes.baseAddress, body.count) else {
             return fail(request, "there is no memory for the request")
@@ -108,7 +110,7 @@ public final class TokenEndpoint: TokenProvider {
                 call.request.wipeBody()
                 if let result = engine.takeResult(of: call) { ended(result, request) }
             }, cancelSwitch: nil, userPointer: nil)
-        guard engine.submit(call) != .begun else { return }
+        guard engine.submit(call, isHosted: request.isHosted) != .begun else { return }
         copy.wipeBody()
         fail(request, "the request could not be begun")
     }

@@ -4,10 +4,13 @@ import RetryCore
 public final class TokenRequest {
     public let source: TokenSource
     private let call: UInt64
+    /// Whoever asks drives the provider's loop: no thread is to be started.
+    let isHosted: Bool
 
-    init(source: TokenSource, call: UInt64) {
+    init(source: TokenSource, call: UInt64, isHosted: Bool = false) {
         self.source = source
         self.call = call
+        self.isHosted = isHosted
     }
 
     public enum Taken {
@@ -43,8 +46,15 @@ public protocol TokenProvider: AnyObject {
     /// Whether `provide` may block: then each call has a thread of its own.
     var mayBlock: Bool { get }
 
+    /// The loop that its requests run on; nil: none.
+    var loop: Engine? { get }
+
     /// Answers the request, now or later.
     func provide(_ request: TokenRequest)
+}
+
+extension TokenProvider {
+    public var loop: Engine? { nil }
 }
 
 /// For a fixed token, which is never dropped, so that nobody asks for another (T12).

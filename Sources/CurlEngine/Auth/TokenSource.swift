@@ -23,6 +23,7 @@ public final class TokenSource {
     private var hasThread = false
     /// Calls of a provider that may block which have not returned. Each has a thread.
     private var runningCalls = 0
+    private var isClosed = false
     /// More than one fetch has by default: each of its calls may be given up, and go on all the same.
     private static let maximumRunningCalls = 16
     /// Threads that perform actions.
@@ -31,6 +32,12 @@ public final class TokenSource {
     private let clockUser: SharedManualClock.User?
     /// For what the source's thread waits on a manual clock.
     private var alarmDue = Int64.min
+    /// Loops without a thread do what is to be done for the present fetch, and no thread is started for it: it was begun
+    /// there, and nobody else waits for it.
+    private var isHosted = false
+    private var guests: TokenGuest?
+    /// A call of the provider that one of them is to make.
+    private var hostedCall: UInt64?
     /// Who is to be told on the source's thread, in this order.
     private var outbox: [(TokenWaiter, TokenResult)] = []
 
@@ -96,6 +103,7 @@ public final class TokenSource {
         var token: AccessToken?
         update { machine, moment in
             let (held, actions) = machine.read(at: moment)
+            if !actions.isEmpty { isHosted = false }
             token = held.map { AccessToken($0, clock: clock) }
             return actions
         }
@@ -119,7 +127,10 @@ public final class TokenSource {
     private func ask(_ waiter: TokenWaiter) -> TokenResult? {
         var result: TokenResult?
         update { machine, moment in
+            let wasFetching = machine.isFetching
             let (answer, actions) = machine.asked(by: waiter, at: moment)
+            if !wasFetching, machine.isFetching { isHosted = waiter.guest != nil }
+            if let guest = waiter.guest, isHosted, machine.isFetching { add(guest) }
             switch answer {
             case .token(let held): result = .success(AccessToken(held, clock: clock))
             case .waiting(let ticket): waiter.ticket = ticket
@@ -127,6 +138,7 @@ public final class TokenSource {
             }
             return actions
         }
+        if result == nil, waiter.guest == nil { goOnWithThreads() }
         return result
     }
 
@@ -183,7 +195,11 @@ public final class TokenSource {
 
     /// Ends all waits, and drops the token (T10). A provider that is still at work finishes into nothing.
     public func close() {
-        update { machine, _ in machine.freed() }
+        update { machine, _ in
+            isClosed = true
+            return machine.freed()
+        }
+        finishAlone()
     }
 
     // MARK: - For providers
@@ -214,8 +230,12 @@ public final class TokenSource {
     private func update(_ event: (inout Machine, TokenMoment) -> [Machine.Action]) {
         let moment = clock.moment
         shim_monitor_lock(monitor)
-        var actions = event(&machine, moment)
-        actions += settle(at: moment)
+        finish(event(&machine, moment), at: moment)
+    }
+
+    /// With the lock held, which it releases: after an event.
+    private func finish(_ actions: [Machine.Action], at moment: TokenMoment) {
+        let actions = actions + settle(at: moment)
         guard clockUser != nil else {
             shim_monitor_unlock(monitor)
             return perform(actions)
@@ -238,7 +258,7 @@ public final class TokenSource {
     /// With the lock held: what a manual clock has to wait for before it advances by itself.
     private var clockActivity: AutoAdvance.Activity {
         if performing > 0 || !outbox.isEmpty { return .work }
-        if let due = machine.nextTimer?.nanoseconds, alarmDue != due || clock.monotonic.nanoseconds >= due {
+        if !isHosted, let due = machine.nextTimer?.nanoseconds, alarmDue != due || clock.monotonic.nanoseconds >= due {
             return .work  // The source's thread is about to look at its timer.
         }
         return machine.isCalling && provider.mayBlock ? .slow : .none
@@ -247,6 +267,7 @@ public final class TokenSource {
     /// With the lock held: shows the readers what there is now, and sees to it that the timer is waited for. What is to be
     /// done if nobody can wait for it.
     private func settle(at moment: TokenMoment) -> [Machine.Action] {
+        if !machine.isFetching { hostedCall = nil }
         if let held = machine.current, clock.isSystem,
             machine.readableUntil.nanoseconds >= moment.boottime.nanoseconds + TokenShelf.leastTime
         {
@@ -255,7 +276,7 @@ public final class TokenSource {
         } else {
             shelf.clear()
         }
-        if machine.nextTimer != nil, !startThread() { return machine.couldNotWait(at: moment) }
+        if machine.nextTimer != nil, !isHosted, !startThread() { return machine.couldNotWait(at: moment) }
         if hasThread { shim_monitor_wake_all(monitor) }
         return []
     }
@@ -263,7 +284,8 @@ public final class TokenSource {
     private func perform(_ actions: [Machine.Action]) {
         for action in actions {
             switch action {
-            case .call(let call): callProvider(TokenRequest(source: self, call: call), call)
+            case .call(let call):
+                if !leaveToHosts(call) { callProvider(TokenRequest(source: self, call: call), call) }
             case .wake(let waiters, .token(let held)): tell(waiters, .success(AccessToken(held, clock: clock)))
             case .wake(let waiters, .failure(let failure)): tell(waiters, .failure(.source(failure)))
             }
@@ -313,6 +335,98 @@ public final class TokenSource {
             if case .callback = waiter.delivery, post(waiter, result) { continue }
             waiter.finish(result)
         }
+    }
+
+    // MARK: - Loops without a thread
+
+    /// The loop that the provider's requests run on.
+    var loop: Engine? { provider.loop }
+
+    /// With the lock held.
+    private func add(_ guest: TokenGuest) {
+        guard !guest.needsHost else { return }
+        guest.needsHost = true
+        guest.nextOfSource = guests
+        guests = guest
+    }
+
+    /// With the lock held.
+    private func remove(_ guest: TokenGuest) {
+        guest.needsHost = false
+        if guests === guest {
+            guests = guest.nextOfSource
+        } else {
+            var other = guests
+            while let previous = other {
+                other = previous.nextOfSource
+                if other === guest { previous.nextOfSource = guest.nextOfSource }
+            }
+        }
+        guest.nextOfSource = nil
+    }
+
+    /// False if a thread is to make this call of the provider.
+    private func leaveToHosts(_ call: UInt64) -> Bool {
+        shim_monitor_lock(monitor)
+        let isLeft = isHosted
+        if isLeft { hostedCall = call }
+        var next = isLeft ? guests : nil
+        while let guest = next {
+            guest.host.wakeForGuests()
+            next = guest.nextOfSource
+        }
+        shim_monitor_unlock(monitor)
+        return isLeft
+    }
+
+    private func takeHostedCall() -> UInt64? {
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        defer { hostedCall = nil }
+        return hostedCall
+    }
+
+    /// What a host does, on its loop: calls the provider, and looks at the time. When there is more; nil: nothing at all.
+    func help(_ guest: TokenGuest) -> Int64? {
+        if let call = takeHostedCall() { provider.provide(TokenRequest(source: self, call: call, isHosted: true)) }
+        update { machine, moment in machine.timePassed(at: moment) }
+        let isBusy = loop?.turnAsGuest() == true
+        shim_monitor_lock(monitor)
+        defer { shim_monitor_unlock(monitor) }
+        if hostedCall != nil { return 0 }
+        guard machine.isFetching || isBusy else {
+            remove(guest)
+            return nil
+        }
+        return isHosted ? machine.nextTimer?.nanoseconds ?? .max : .max
+    }
+
+    /// That loop is closed.
+    func leave(_ guest: TokenGuest) {
+        shim_monitor_lock(monitor)
+        remove(guest)
+        shim_monitor_unlock(monitor)
+        finishAlone()
+    }
+
+    /// The answer to a request under way may have a new refresh token, although nobody waits for a token here any more.
+    private func finishAlone() {
+        shim_monitor_lock(monitor)
+        let isAlone = isClosed && guests == nil
+        shim_monitor_unlock(monitor)
+        if isAlone { loop?.goOnWithThread() }
+    }
+
+    /// Somebody waits who drives no loop.
+    private func goOnWithThreads() {
+        shim_monitor_lock(monitor)
+        let wasHosted = isHosted
+        isHosted = false
+        shim_monitor_unlock(monitor)
+        guard wasHosted else { return }
+        if let call = takeHostedCall() { callProvider(TokenRequest(source: self, call: call), call) }
+        loop?.goOnWithThread()
+        update { _, _ in [] }  // Starts the thread that looks at the time.
     }
 
     // MARK: - The source's thread

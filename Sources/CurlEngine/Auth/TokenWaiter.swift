@@ -7,6 +7,8 @@ public final class TokenWaiter {
     let delivery: Delivery
     /// Ends the wait.
     let cancelSwitch: CancelSwitch?
+    /// Its loop has no thread.
+    let guest: TokenGuest?
     /// Where it stands among the waiters of its switch; guarded by the switch's lock.
     var placeAtSwitch = 0
     /// By which the waiter leaves; 0 until it waits. Guarded by the source's lock.
@@ -25,8 +27,13 @@ public final class TokenWaiter {
         case atOnce((TokenResult) -> Void)
     }
 
-    public init(source: TokenSource, cancelSwitch: CancelSwitch?, delivery: Delivery) {
+    public convenience init(source: TokenSource, cancelSwitch: CancelSwitch?, delivery: Delivery) {
+        self.init(source: source, cancelSwitch: cancelSwitch, guest: nil, delivery: delivery)
+    }
+
+    init(source: TokenSource, cancelSwitch: CancelSwitch?, guest: TokenGuest?, delivery: Delivery) {
         self.source = source
+        self.guest = guest
         self.cancelSwitch = cancelSwitch
         self.delivery = delivery
     }

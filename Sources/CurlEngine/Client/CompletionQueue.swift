@@ -13,6 +13,8 @@ public final class CompletionQueue {
     /// those of several engines.
     private var expected = 0
     private var waiters = 0
+    /// Calls that have begun, of engines that have no thread: whoever waits here drives the engine.
+    private var begun = 0
     private var engine: Engine?
 
     /// Nil if there is no memory, or no descriptor.
@@ -53,6 +55,14 @@ public final class CompletionQueue {
         return !isPolled
     }
 
+    /// A call that is expected has begun, and its engine has no thread.
+    func wakeTakers() {
+        shim_monitor_lock(monitor)
+        begun += 1
+        if waiters > 0 { shim_monitor_wake_all(monitor) }
+        shim_monitor_unlock(monitor)
+    }
+
     /// One that was expected does not come.
     func expectNoMore() {
         shim_monitor_lock(monitor)
@@ -80,17 +90,10 @@ public final class CompletionQueue {
         return isOpen
     }
 
-    private var hasCalls: Bool {
+    var hasCalls: Bool {
         shim_monitor_lock(monitor)
         defer { shim_monitor_unlock(monitor) }
         return !calls.isEmpty
-    }
-
-    /// The engine that may be driven by who waits here.
-    private var onlyEngine: Engine? {
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        return engine
     }
 
     /// Nobody will ask for this call any more: it does not come here, or leaves.
@@ -126,18 +129,10 @@ public final class CompletionQueue {
     /// Gives at most so many ended calls to `body`, and waits so long for the first one. The number of calls given.
     public func take(atMost capacity: Int, timeoutMilliseconds: Int64, _ body: (Call, Int) -> Void) -> Int {
         let limit = Instant(nanoseconds: shim_monotonic_nanoseconds()).advanced(byMilliseconds: timeoutMilliseconds)
-        if timeoutMilliseconds > 0, !hasCalls {
-            while let engine = onlyEngine, engine.drive(forQueue: { hasCalls }, until: limit.nanoseconds), !hasCalls,
-                shim_monotonic_nanoseconds() < limit.nanoseconds
-            {}
-        }
         shim_monitor_lock(monitor)
         defer { shim_monitor_unlock(monitor) }
-        waiters += 1
-        defer { waiters -= 1 }
         while calls.isEmpty {
-            guard timeoutMilliseconds > 0, shim_monitor_wait_until(monitor, limit.nanoseconds) || !calls.isEmpty
-            else { return 0 }
+            guard timeoutMilliseconds > 0, wait(until: limit.nanoseconds) || !calls.isEmpty else { return 0 }
         }
         var count = 0
         while count < capacity, let call = takeFirst() {
@@ -145,6 +140,24 @@ public final class CompletionQueue {
             count += 1
         }
         return count
+    }
+
+    /// With the lock held, before and after: drives the engine of the calls that are to come, or waits for one. False if
+    /// that time came first.
+    private func wait(until limit: Int64) -> Bool {
+        let seen = begun
+        if let engine {
+            shim_monitor_unlock(monitor)
+            let hasDriven = engine.drive(for: self, until: limit)
+            shim_monitor_lock(monitor)
+            if hasDriven { return shim_monotonic_nanoseconds() < limit }
+        }
+        waiters += 1
+        defer { waiters -= 1 }
+        while calls.isEmpty, begun == seen {
+            guard shim_monitor_wait_until(monitor, limit) else { return false }
+        }
+        return true
     }
 
     /// With the lock held.

@@ -29,6 +29,8 @@ public struct EngineSettings {
     public var budget: SharedRetryBudget?
     /// An answer that says when to come back holds all attempts to its origin (C3).
     public var sharesRetryAfter = false
+    /// The program drives the loop: no thread is started for it.
+    public var isDriven = false
     /// Runs on the loop, and must not block.
     public var onEvent: ((EngineEvent) -> Void)?
     /// Gets libcurl's handle before each sending. Runs on the loop, and must not block.

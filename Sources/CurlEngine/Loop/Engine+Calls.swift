@@ -170,6 +170,7 @@ extension Engine {
         unfinished -= 1
         let waiter = call.waiter
         call.owner?.end()
+        if settings.isDriven { shim_monitor_wake_all(lock) }
         shim_monitor_unlock(lock)
         waiter?.tell()
     }

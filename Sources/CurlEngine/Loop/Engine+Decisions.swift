@@ -13,7 +13,7 @@ extension Engine {
             decideAtOnce(call, transfer)
             return decided(call, transfer)
         }
-        if !pool.ask(StrategyQuestion(call, transfer)) { perform(call.machine.failed(.exhausted), call) }
+        if !ask(StrategyQuestion(call, transfer)) { perform(call.machine.failed(.exhausted), call) }
     }
 
     /// The same on the loop, and in place: nobody else has to see the answer before the call acts on it.
@@ -41,10 +41,17 @@ extension Engine {
             _ = call.attempt.decided(retries: answer.decision?.isRetry != false)
             return answer.decision?.isRetry != false || deliver(call, transfer)
         }
-        return pool.ask(StrategyQuestion(call, transfer)) || transfer.refuse(.exhausted)
+        return ask(StrategyQuestion(call, transfer)) || transfer.refuse(.exhausted)
     }
 
-    /// The pool has an answer. It is about one attempt, and changes nothing once the call has gone on without it.
+    /// Puts a question to foreign code, on the pool or, without a thread, on the loop. False if no thread can be had.
+    private func ask(_ question: StrategyQuestion) -> Bool {
+        guard settings.isDriven else { return pool.ask(question) }
+        post(.ask(question), about: question.call)
+        return true
+    }
+
+    /// There is an answer. It is about one attempt, and changes nothing once the call has gone on without it.
     func answered(_ question: StrategyQuestion) {
         let (call, transfer) = (question.call, question.transfer)
         guard call.transfer === transfer, let answer = question.answer.map({ charged($0, transfer) }) else { return }

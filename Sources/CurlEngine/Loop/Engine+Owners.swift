@@ -21,8 +21,10 @@ extension Engine {
             guard owner.unfinished > 0 else { return false }
             commands.append(.cancelAll(owner))
             startThread()
+            endsCalls = true
             wakeDriver()
             shim_monitor_wake_all(lock)
+            endCallsIfDriven()
             return false
         }
         if isLast { close() }
@@ -32,12 +34,12 @@ extension Engine {
     /// has closed. Returns false if `limit`, in nanoseconds of CLOCK_MONOTONIC, comes first.
     public func waitUntilClosed(_ owner: CallOwner, until limit: Int64) -> Bool {
         if locked({ isClosing }) { return waitUntilClosed(until: limit) }
-        if shim_exit_has_begun() { return waitAtExit(until: limit) { owner.unfinished == 0 } }
+        if shim_exit_has_begun() { return waitAtExit(until: limit, .ends(owner)) }
         let waiter = Waiter.make()
         shim_monitor_lock(lock)
         var isIdle = owner.unfinished == 0
         if !isIdle, let waiter { owner.waiters.append(waiter) }
-        if waiter == nil { isIdle = look(until: limit) { owner.unfinished == 0 } }
+        if waiter == nil { isIdle = look(until: limit, .ends(owner)) }
         shim_monitor_unlock(lock)
         return isIdle || waiter?.wait(until: limit) == true
     }

@@ -17,6 +17,7 @@ extension Engine {
     @discardableResult
     func startThread() -> Bool {
         if hasThread { return true }
+        guard !settings.isDriven else { return false }
         let context = Unmanaged.passRetained(self)
         guard shim_thread_start({ Engine.runThread($0) }, { Engine.threadEnded($0) }, context.toOpaque()) else {
             context.release()
@@ -62,7 +63,7 @@ extension Engine {
             nap = Self.grace
             if unfinished > 0, !hasDriver, suitors == 0 {
                 ownThreadDrives = true
-                drive { self.locked { self.unfinished == 0 || self.suitors > 0 } }
+                drive(until: .max, .suitor)
                 ownThreadDrives = false
                 shim_monitor_wake_all(lock)
             } else if isClosing, unfinished == 0 {
@@ -74,15 +75,46 @@ extension Engine {
         shim_monitor_unlock(lock)
     }
 
-    /// With the lock held, before and after: takes the role, and runs the loop until `isOver`, which is asked without the
-    /// lock, or until that time.
-    private func drive(until limit: Int64 = .max, _ isOver: () -> Bool) {
+    /// What a thread waits for, or drives the loop for.
+    enum Goal {
+        /// One turn has been made.
+        case turn
+        case end(of: Call)
+        /// An ended call has come there.
+        case arrival(CompletionQueue)
+        /// Another thread wants the role.
+        case suitor
+        /// All calls of a client have ended.
+        case ends(CallOwner)
+        /// All calls have ended.
+        case allEnds
+        case closed
+    }
+
+    /// With the lock held.
+    private func isReached(_ goal: Goal) -> Bool {
+        switch goal {
+        case .turn: true
+        case .end(let call): call.isWaitOver
+        case .arrival(let queue): queue.hasCalls
+        case .suitor: suitors > 0
+        case .ends(let owner): owner.unfinished == 0
+        case .allEnds: unfinished == 0
+        case .closed: isClosedForGood
+        }
+    }
+
+    /// With the lock held, before and after: takes the role, and runs the loop until the goal is reached, or nothing is left
+    /// to do, or until that time; but for `turn`, which is always made.
+    func drive(until limit: Int64, _ goal: Goal) {
         hasDriver = true
+        let isDriven = settings.isDriven || isWatched
         shim_monitor_unlock(lock)
         // A thread that was cancelled in here would keep the role.
         shim_thread_disable_cancel()
         if shim_libcurl_enter() {
-            turn(until: limit, isOver)
+            turn(until: limit, goal)
+            if isDriven { park() }
             shim_monitor_lock(lock)
             dropTransportIfClosed()
             shim_libcurl_leave()
@@ -93,7 +125,7 @@ extension Engine {
         shim_thread_restore_cancel()
         hasDriver = false
         isPolling = false
-        if unfinished == 0, !commands.isEmpty {
+        if unfinished == 0, guests == nil, !commands.isEmpty {
             // Whatever is left is about calls that have ended, and would keep them.
             let late = commands
             commands = []
@@ -103,18 +135,26 @@ extension Engine {
         }
         leaveClockIfIdle()
         tellIfClosed()
+        if isDriven { shim_monitor_wake_all(lock) }
+        endCallsIfDriven()
     }
 
-    /// Runs the loop until `isOver`, or until that time.
-    private func turn(until limit: Int64, _ isOver: () -> Bool) {
+    private func turn(until limit: Int64, _ goal: Goal) {
         // Without TLS, libcurl tells each send that it wants no SIGPIPE.
         var signals: shim_sigpipe?
-        while !isOver(), limit == .max || shim_monotonic_nanoseconds() < limit {
+        var isOver = false
+        if case .turn = goal {} else { isOver = hasEnough(goal, until: limit) }
+        while !isOver {
             if shim_exit_has_begun() { closeAtExit() }
             if usesTLS, signals == nil { signals = shim_sigpipe_block() }
             turn(until: limit)
+            isOver = hasEnough(goal, until: limit)
         }
         if let signals { shim_sigpipe_restore(signals) }
+    }
+
+    private func hasEnough(_ goal: Goal, until limit: Int64) -> Bool {
+        locked { unfinished == 0 || isReached(goal) } || limit < .max && shim_monotonic_nanoseconds() >= limit
     }
 
     /// Lets go of commands. What they keep may call back when it ends: no lock may be held.
@@ -142,6 +182,7 @@ extension Engine {
         let dropped = transport
         transport = nil
         shim_monitor_unlock(lock)
+        forgetGuests()
         forget(dropped)
         shim_monitor_lock(lock)
         hasDriver = hadDriver
@@ -160,10 +201,10 @@ extension Engine {
 
     /// While the process exits, the library's threads stay where they are, outside of libcurl: this thread ends the calls
     /// that are left. False if a callback of one of them does not return within two seconds, or by that time.
-    func waitAtExit(until limit: Int64, _ isOver: () -> Bool) -> Bool {
+    func waitAtExit(until limit: Int64, _ goal: Goal) -> Bool {
         shim_monitor_lock(lock)
         defer { shim_monitor_unlock(lock) }
-        return look(until: min(limit, shim_monotonic_nanoseconds() + 2_000_000_000), isOver)
+        return look(until: min(limit, shim_monotonic_nanoseconds() + 2_000_000_000), goal)
     }
 
     /// The process exits, and libcurl must not be used any more: all calls end, and what libcurl has of them stays with it.
@@ -207,7 +248,7 @@ extension Engine {
                 // Who only looks must not take the role from the thread that does the work.
                 if !hasDriver { leaveRole(afterGrace: false) }
             } else if mayTakeRole ? claimRole(until: limit) : !hasDriver {
-                drive(until: limit) { locked { call.isWaitOver } }
+                drive(until: limit, .end(of: call))
                 // Who reads a body may stay away for long, and other calls do not wait for that.
                 leaveRole(afterGrace: mayTakeRole && (call.isDone || unfinished == 1))
             } else {
@@ -227,7 +268,7 @@ extension Engine {
         let waiter = call.waiter ?? Waiter.make()
         call.waiter = waiter
         guard startThread(), let waiter else {
-            _ = look(until: limit) { call.isWaitOver }
+            _ = look(until: limit, .end(of: call))
             return
         }
         if !hasDriver { shim_monitor_wake_all(lock) }
@@ -237,32 +278,38 @@ extension Engine {
     }
 
     /// With the lock held, before and after: waits without a waiter, for which there is no memory, or without a thread that
-    /// would go on when the present driver leaves. Looks every millisecond, and drives if nobody does. False if that time
-    /// came before `isOver`, which is asked with the lock held.
-    func look(until limit: Int64, _ isOver: () -> Bool) -> Bool {
-        while !isOver() {
+    /// would go on when the present driver leaves. Drives if nobody does, and otherwise looks every millisecond, or when
+    /// the driver of a client without a thread says that something has changed. False if that time came before the goal.
+    func look(until limit: Int64, _ goal: Goal) -> Bool {
+        while !isReached(goal) {
             let now = shim_monotonic_nanoseconds()
             guard now < limit else { return false }
             if hasDriver || unfinished == 0 {
-                _ = shim_monitor_wait_until(lock, min(limit, now + Self.grace))
+                _ = shim_monitor_wait_until(lock, settings.isDriven ? limit : min(limit, now + Self.grace))
             } else {
-                drive(until: limit) { locked { unfinished == 0 || isOver() } }
+                drive(until: limit, goal)
                 leaveRole(afterGrace: false)
             }
         }
         return true
     }
 
-    /// Drives the loop until that time, or until `isOver`. False if somebody else drives it, or there is nothing to do.
-    func drive(forQueue isOver: () -> Bool, until limit: Int64) -> Bool {
+    /// Drives the loop until that time, or until a call has come to the queue. False if somebody else drives it, or there is
+    /// nothing to do. Without a thread, nobody else would go on: it waits for the role.
+    func drive(for queue: CompletionQueue, until limit: Int64) -> Bool {
         shim_monitor_lock(lock)
-        guard unfinished > 0, claimRole(until: limit) else {
-            shim_monitor_unlock(lock)
-            return false
+        defer { shim_monitor_unlock(lock) }
+        if settings.isDriven {
+            while hasDriver, unfinished > 0, !queue.hasCalls {
+                guard shim_monitor_wait_until(lock, limit) else { return true }
+            }
+            guard unfinished > 0 else { return false }
+            if !queue.hasCalls { drive(until: limit, .arrival(queue)) }
+            return true
         }
-        drive(until: limit) { isOver() || locked { unfinished == 0 } }
+        guard unfinished > 0, claimRole(until: limit) else { return false }
+        drive(until: limit, .arrival(queue))
         leaveRole(afterGrace: true)
-        shim_monitor_unlock(lock)
         return true
     }
 }

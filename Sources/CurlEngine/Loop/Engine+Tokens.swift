@@ -15,10 +15,13 @@ extension Engine {
         drop(&call.transfer)
         // A fixed token that was rejected stays the only one.
         if auth.rejected != nil, !auth.source.isRenewable { return tokenEnded(call, .failure(.notRenewable)) }
+        let guest = guest(for: auth.source)
         let waiter = TokenWaiter(
-            source: auth.source, cancelSwitch: nil,
+            source: auth.source, cancelSwitch: nil, guest: guest,
             delivery: .atOnce { [self] result in post(.token(call, result), about: call) })
-        if let result = auth.source.token(for: waiter) { return tokenEnded(call, result) }
+        let result = auth.source.token(for: waiter)
+        if let guest { keep(guest) }
+        if let result { return tokenEnded(call, result) }
         auth.waiter = waiter
         tell(.tokenWaitBegan, call)
         arm(call)

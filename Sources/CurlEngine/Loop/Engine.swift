@@ -30,6 +30,10 @@ public final class Engine {
     var isClosing = false
     var unfinished = 0
     var closeWaiters: [Waiter] = []
+    /// A program polls the descriptor, or the loop that this one is a guest of.
+    var isWatched = false
+    /// A client has been closed whose calls have not ended, and no thread will come to end them.
+    var endsCalls = false
     /// Clients that share this engine, and are not closed.
     var owners = 0
     var stats = Stats()
@@ -71,6 +75,10 @@ public final class Engine {
     /// Wakes the loop when attempts need not wait any longer for another one's connection.
     let release = TimerEntry()
     let pool: WorkerPool
+    /// Token sources that get a token on this loop, since it is driven by the program.
+    var guests: TokenGuest?
+    /// When one of them has something to do.
+    let guestTimer = TimerEntry()
 
     public struct Stats {
         public var calls: Int64 = 0
@@ -93,6 +101,10 @@ public final class Engine {
         case token(Call, TokenResult)
         /// Nil: of all clients.
         case cancelAll(CallOwner?)
+        /// Ask the strategy here, for there is no thread for it.
+        case ask(StrategyQuestion)
+        /// A guest has something to do.
+        case helpGuests
     }
 
     public enum SetupFailure: Error {
@@ -165,9 +177,9 @@ public final class Engine {
         case exhausted
     }
 
-    /// Begins a call, whose end comes as its delivery says.
-    public func submit(_ call: Call) -> Start {
-        begin(call, needsThread: true)
+    /// Begins a call, whose end comes as its delivery says. `isHosted`: another loop drives this one meanwhile.
+    public func submit(_ call: Call, isHosted: Bool = false) -> Start {
+        begin(call, needsThread: !isHosted)
     }
 
     /// Begins a call, and waits for its end; drives the loop meanwhile, if nobody else does.
@@ -224,9 +236,13 @@ public final class Engine {
         shim_monitor_lock(lock)
         isClosing = true
         commands.append(.cancelAll(nil))
-        if unfinished > 0 { startThread() }
+        if unfinished > 0 {
+            startThread()
+            endsCalls = true
+        }
         wakeDriver()
         if !hasDriver { dropTransportIfClosed() }
+        endCallsIfDriven()
         leaveClockIfIdle()
         shim_monitor_wake_all(lock)
         shim_monitor_unlock(lock)
@@ -236,7 +252,7 @@ public final class Engine {
     /// After `close()`: waits until all calls have ended, and no thread is inside libcurl for this engine (W8). False if that
     /// time, of CLOCK_MONOTONIC, came first.
     public func waitUntilClosed(until limit: Int64) -> Bool {
-        if shim_exit_has_begun() { return waitAtExit(until: limit) { unfinished == 0 } }
+        if shim_exit_has_begun() { return waitAtExit(until: limit, .allEnds) }
         let waiter = Waiter.make()
         shim_monitor_lock(lock)
         let isClosed: Bool
@@ -244,7 +260,7 @@ public final class Engine {
             isClosed = isClosedForGood
             if !isClosed { closeWaiters.append(waiter) }
         } else {
-            isClosed = look(until: limit) { isClosedForGood }
+            isClosed = look(until: limit, .closed)
         }
         shim_monitor_unlock(lock)
         return isClosed || waiter?.wait(until: limit) == true
@@ -293,9 +309,15 @@ public final class Engine {
         case .callback: mayBeWaitedFor = false
         }
         let start = enqueue(call, needsThread: needsThread, mayBeWaitedFor: mayBeWaitedFor)
+        guard case .queue(let queue) = call.delivery else {
+            if start != .begun { call.cancelSwitch?.remove(call) }
+            return start
+        }
         if start != .begun {
             call.cancelSwitch?.remove(call)
-            if case .queue(let queue) = call.delivery { queue.expectNoMore() }
+            queue.expectNoMore()
+        } else if settings.isDriven {
+            queue.wakeTakers()
         }
         return start
     }
@@ -304,13 +326,13 @@ public final class Engine {
         shim_monitor_lock(lock)
         defer { shim_monitor_unlock(lock) }
         guard !isClosing, !shim_exit_has_begun() else { return .closed }
-        guard !needsThread || startThread() else { return .exhausted }
+        guard !needsThread || settings.isDriven || startThread() else { return .exhausted }
         guard call.owner?.begin() != false else { return .closed }
         call.isBegun = true
         unfinished += 1
         stats.calls += 1
         commands.append(.start(call))
-        if needsThread, !hasDriver {
+        if needsThread || hasThread, !hasDriver {
             if !mayBeWaitedFor { graceUntil = 0 }  // Nobody else will come.
             if !mayBeWaitedFor || !isThreadNapping { shim_monitor_wake_all(lock) }
         }
@@ -340,22 +362,28 @@ public final class Engine {
 
     /// Waits for something to happen, but not beyond `limit`, and lets it happen.
     func turn(until limit: Int64) {
-        guard let transport else { return }
-        readClock()
-        noticeSleep()
-        hasMoreToDo = false
-        runCommands()
-        runTimers(transport)
-        startWaiting(transport)
-        transport.runDue()
-        takeEnded(transport)
-        guard mayWait() else { return }
+        guard let transport, prepare(transport) else { return }
         readClock()
         let happened = transport.wait(nanoseconds: hasMoreToDo ? 0 : timeToWait(until: limit))
         waited(happened)
         takeEnded(transport)
         readClock()
         mayStart = startsNext(after: happened)
+    }
+
+    /// Does what needs no wait. False if there is more of it.
+    func prepare(_ transport: any Transport) -> Bool {
+        virtualTime?.resume()
+        readClock()
+        noticeSleep()
+        hasMoreToDo = false
+        runCommands()
+        runTimers(transport)
+        if guests != nil { helpGuests(transport) }
+        startWaiting(transport)
+        transport.runDue()
+        takeEnded(transport)
+        return mayWait()
     }
 
     /// While others have something to be done, fewer begin than end: where a server is faster than this loop, more of them at
@@ -430,6 +458,10 @@ public final class Engine {
                 if call.transfer != nil, call.attempt.exchange.isPaused { resume(call) }
             case .token(let call, let result): tokenEnded(call, result)
             case .cancelAll(let owner): cancelAll(of: owner)
+            case .ask(let question):
+                question.ask()
+                answered(question)
+            case .helpGuests: break
             }
         }
     }

@@ -17,6 +17,9 @@ final class CurlTransport: Transport {
     private let wakeup: Int32
     /// What epoll tells.
     private let ready = UnsafeMutablePointer<shim_ready>.allocate(capacity: Engine.eventsAtOnce)
+    /// Makes `epoll` readable while nobody waits; -1: not needed so far. And when it expires.
+    private var timer: Int32 = -1
+    private var alarm = Int64.max
     /// By group; nil until the first transfer of that group.
     private var multis: [3 of OpaquePointer?] = .init(repeating: nil)
     private var idleHandles: [CurlEasy] = []
@@ -92,6 +95,7 @@ final class CurlTransport: Transport {
         shim_libcurl_leave()
         shim_close(epoll)
         shim_close(wakeup)
+        shim_close(timer)
     }
 
     // MARK: - Transfers
@@ -156,6 +160,9 @@ final class CurlTransport: Transport {
             if index > 0 { driver._withUnsafeGuaranteedRef { $0.readClock() } }
             if event.descriptor == wakeup {
                 shim_eventfd_clear(wakeup)
+            } else if event.descriptor == timer {
+                shim_eventfd_clear(timer)
+                alarm = .max
             } else {
                 handle(event)
                 handled += 1
@@ -245,10 +252,15 @@ final class CurlTransport: Transport {
         _ = shim_epoll_watch(epoll, Int32(index), sockets[index].watched, false)
     }
 
+    /// For so long there is nothing to do by itself, in nanoseconds.
+    private func restingTime(_ nanoseconds: Int64) -> Int64 {
+        let next = min(nextDue, mutedUntil)
+        return min(nanoseconds, next == .max ? .max : max(next - realNow, 0))
+    }
+
     /// Rounded up, so that no timer is early (M5), and at most an hour.
     private func timeoutMilliseconds(_ nanoseconds: Int64) -> Int32 {
-        let next = min(nextDue, mutedUntil)
-        let wait = min(nanoseconds, next == .max ? .max : max(next - realNow, 0))
+        let wait = restingTime(nanoseconds)
         return Int32(clamping: min(wait / 1_000_000 + (wait % 1_000_000 > 0 ? 1 : 0), 3_600_000))
     }
 
@@ -275,6 +287,27 @@ final class CurlTransport: Transport {
 
     func wake() {
         shim_eventfd_signal(wakeup)
+    }
+
+    func makeDescriptor() -> Int32 {
+        if timer < 0 { timer = shim_timerfd_new() }
+        return timer >= 0 && shim_epoll_watch(epoll, timer, Int32(SHIM_READABLE), false) ? epoll : -1
+    }
+
+    func setAlarm(nanoseconds: Int64) {
+        let wait = restingTime(nanoseconds)
+        let due = wait == .max ? .max : engine.realNow + wait
+        guard due != alarm else { return }
+        alarm = due
+        shim_timerfd_set(timer, due)
+    }
+
+    func watch(guest descriptor: Int32, _ isWatched: Bool) {
+        if isWatched {
+            _ = shim_epoll_watch(epoll, descriptor, Int32(SHIM_READABLE), true)
+        } else {
+            shim_epoll_forget(epoll, descriptor)
+        }
     }
 
     // MARK: - What libcurl tells

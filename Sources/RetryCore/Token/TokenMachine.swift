@@ -108,6 +108,9 @@ public struct TokenMachine<Token, Waiter> {
         return Instant(nanoseconds: min(renewalDue(held).nanoseconds, end.nanoseconds))
     }
 
+    /// A token is being fetched.
+    public var isFetching: Bool { fetch != nil }
+
     /// A provider call is in progress.
     public var isCalling: Bool {
         if case .calling = fetch?.state { true } else { false }

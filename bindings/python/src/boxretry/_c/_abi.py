@@ -128,7 +128,7 @@ class ClientOptions(Structure):
         ("budget", c_void_p),
         ("clock", c_void_p),
         ("share_retry_after", c_int32),
-        ("reserved", c_int32),
+        ("threads", c_int32),
     )
 
 
@@ -550,6 +550,8 @@ boxretry_client_submit_and_wait = blocking(
 )
 boxretry_client_close = blocking("boxretry_client_close", c_int32, c_void_p, c_int64)
 boxretry_client_free = blocking("boxretry_client_free", None, c_void_p)
+boxretry_client_drive = blocking("boxretry_client_drive", c_int32, c_void_p, c_int64)
+boxretry_client_fd = blocking("boxretry_client_fd", c_int, c_void_p)
 boxretry_client_stats_init = quick("boxretry_client_stats_init", c_int32, POINTER(ClientStats), c_size_t)
 boxretry_client_get_stats = blocking("boxretry_client_get_stats", c_int32, c_void_p, POINTER(ClientStats))
 boxretry_request_init = quick("boxretry_request_init", c_int32, POINTER(Request), c_size_t)

@@ -1,0 +1,139 @@
+import CShims
+import RetryCore
+
+/// An engine without a thread, which the program drives: in `perform` and in the functions that wait, as other engines too,
+/// and in `drive`. While nobody drives it, it is parked: its descriptor becomes readable when there is something to do.
+extension Engine {
+    /// A descriptor that is readable while `drive` has something to do. -1: it has a thread, or there is none left.
+    public var descriptor: Int32 { settings.isDriven ? watched() : -1 }
+
+    private func watched() -> Int32 {
+        locked {
+            guard let transport else { return -1 }
+            if !isWatched { transport.wake() }  // Nobody has set it so far to what there is to do.
+            isWatched = true
+            return transport.makeDescriptor()
+        }
+    }
+
+    /// Waits until that time for something to do, and does it; only one thread at a time. False if the engine is closed.
+    public func drive(until limit: Int64) -> Bool {
+        shim_monitor_lock(lock)
+        defer { shim_monitor_unlock(lock) }
+        while hasDriver {
+            guard shim_monitor_wait_until(lock, limit) else { return true }
+        }
+        guard !isClosing || unfinished > 0 else { return false }
+        drive(until: limit, .turn)
+        return true
+    }
+
+    /// With the lock held, before and after: the calls of a client that is closed end here, unless somebody drives. Who does
+    /// that comes here, too.
+    func endCallsIfDriven() {
+        guard endsCalls, settings.isDriven, !hasDriver else { return }
+        endsCalls = false
+        drive(until: 0, .turn)
+    }
+
+    /// The driver leaves. It does what can be done now, since nobody may come for a long time.
+    func park() {
+        guard let transport else { return }
+        let isIdle = locked {
+            guard unfinished == 0, commands.isEmpty, guests == nil else { return false }
+            isPolling = isWatched
+            return true
+        }
+        let rests = isIdle || prepare(transport) && !hasMoreToDo
+        let isSeen = locked {
+            if !isWatched { isPolling = false }
+            return isWatched
+        }
+        guard isSeen else { return }
+        if rests { transport.setAlarm(nanoseconds: isIdle ? .max : timeToWait(until: .max)) } else { transport.wake() }
+    }
+}
+
+extension Engine: TokenHost {
+    /// This engine's timers can do for the source what its thread does.
+    public func canHost(_ source: TokenSource) -> Bool {
+        !settings.isDriven || !source.isRenewable || source.clock.manual === virtualTime?.clock
+    }
+
+    func wakeForGuests() {
+        locked {
+            guard !isClosing || unfinished > 0 else { return }
+            commands.append(.helpGuests)
+            wakeDriver()
+        }
+    }
+
+    /// The source as a guest of this loop, if it needs one.
+    func guest(for source: TokenSource) -> TokenGuest? {
+        guard settings.isDriven else { return nil }
+        var guest = guests
+        while let known = guest {
+            if known.source === source { return known }
+            guest = known.next
+        }
+        return TokenGuest(source, host: self)
+    }
+
+    /// The source has been asked for a token.
+    func keep(_ guest: TokenGuest) {
+        guard guest.needsHost, !guest.isKept else { return }
+        guest.isKept = true
+        guest.next = guests
+        guests = guest
+        if let loop = guest.source.loop { guest.descriptor = loop.watched() }
+        if guest.descriptor >= 0 { transport?.watch(guest: guest.descriptor, true) }
+        hasMoreToDo = true
+    }
+
+    func helpGuests(_ transport: any Transport) {
+        var due = Int64.max
+        var guest = guests
+        guests = nil
+        while let helped = guest {
+            guest = helped.next
+            helped.next = nil
+            if let next = helped.source.help(helped) {
+                due = min(due, next)
+                helped.next = guests
+                guests = helped
+            } else {
+                helped.isKept = false
+                if helped.descriptor >= 0 { transport.watch(guest: helped.descriptor, false) }
+            }
+        }
+        if due <= now { hasMoreToDo = true }
+        if due == .max { timers.remove(guestTimer) } else { timers.set(guestTimer, due: due) }
+    }
+
+    /// The engine is closed: what its guests have not done waits for the next one that needs a token.
+    func forgetGuests() {
+        while let guest = guests {
+            guests = guest.next
+            guest.source.leave(guest)
+        }
+        timers.remove(guestTimer)
+    }
+
+    // MARK: - As the loop of a guest's provider
+
+    /// One turn without a wait, unless it has a thread. False if there is nothing to do.
+    func turnAsGuest() -> Bool {
+        shim_monitor_lock(lock)
+        defer { shim_monitor_unlock(lock) }
+        if unfinished > 0, !hasDriver, !hasThread { drive(until: 0, .turn) }
+        return unfinished > 0
+    }
+
+    /// Somebody waits who does not drive.
+    func goOnWithThread() {
+        locked {
+            guard unfinished > 0, startThread() else { return }
+            shim_monitor_wake_all(lock)
+        }
+    }
+}
