@@ -67,7 +67,7 @@ def test_100_000_requests_leave_memory_flat(package: str, url: str) -> None:
 
 @pytest.mark.parametrize(("package", "limit"), [("requests", 1.1), ("httpx", 1.25), ("httpx async", 1)])
 def test_the_processor_time_of_a_request_is_about_that_of_the_package(package: str, limit: float, url: str) -> None:
-    """The ratio is printed (`pytest -s`). Measured: requests 0.86, HTTPX 1.03, asynchronous 0.66."""
+    """The ratio is printed (`pytest -s`). Measured: requests 0.86 to 0.96, HTTPX 1.03 to 1.05, async 0.55 to 0.66."""
     ratio = measured(package, "time", url, 5000)
     print(f"{package}: {ratio:.2f} of the processor time without ours")
     assert ratio <= limit
