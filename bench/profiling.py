@@ -86,13 +86,28 @@ def compared(figures: dict[str, dict[str, float]], before: Any, floor: str, ours
 
 def place_of(what: str, figures: dict[str, float]) -> tuple[int, float]:
     """Where in a table it stands: after its kind, the largest first."""
-    kinds = ("instructions", "of them in", "of them atomic", "allocations", "calls of", "system calls", "")
+    kinds = (
+        "instructions",
+        "of them in",
+        "of them atomic",
+        "allocations",
+        "locks",
+        "readings",
+        "calls of",
+        "system calls",
+        "",
+    )
     kind = next(index for index, kind in enumerate(kinds) if what.startswith(kind))
     return kind, -figures.get(what, 0)
 
 
 def shown(number: float) -> str:
     return f"{number:,.0f}" if number >= 1000 else f"{number:.2f}"
+
+
+def ours(counts: Numbers, bytes_of_functions: Numbers) -> Numbers:
+    """Those of the library's functions."""
+    return {name: count for name, count in counts.items() if name in bytes_of_functions}
 
 
 def functions(counts: Numbers, number: int, heading: str = "each") -> str:
@@ -138,10 +153,14 @@ def main(arguments: list[str]) -> None:
         compared(requests, before, "easy", "perform"),
         "Instructions by function, for all code on the client's side, libc and libcurl included:",
         functions(own_of_one, 30),
+        "The library's own functions:",
+        functions(ours(own_of_one, bytes_of_functions), 60),
         "## 64 requests in flight\n\nBare libcurl's `curl_multi_poll`, and `boxretry_client_submit` with a queue.",
         compared(requests, before, "poll", "queue"),
         "Instructions by function, for all code on the client's side, libc and libcurl included:",
         functions(own_of_many, 30),
+        "The library's own functions:",
+        functions(ours(own_of_many, bytes_of_functions), 60),
         "## One decision\n\nThe same rules in plain C, and `boxretry_strategy_should_retry`.",
         *(f"{name}:\n\n{compared(decisions, before, f'plain, {name}', f'ours, {name}')}" for name in DECISIONS),
         f"Instructions by function, of a {DECISIONS[0]} on our side:",

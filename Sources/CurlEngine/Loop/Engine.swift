@@ -41,6 +41,8 @@ public final class Engine {
     /// The time at the beginning of this turn, in nanoseconds of CLOCK_MONOTONIC, or of the manual clock.
     private(set) var now: Int64 = 0
     let clock: any Clock
+    /// It is read at each event: without a dynamic call.
+    private let hasSystemClock: Bool
     /// Nil: the clock is the system's.
     let virtualTime: VirtualTime?
     /// Counted on the loop, and read by any thread.
@@ -144,6 +146,7 @@ public final class Engine {
         self.pool = pool
         self.settings = settings
         self.clock = clock
+        hasSystemClock = clock is SystemClock
         virtualTime = (clock as? SharedManualClock).map { VirtualTime($0) }
         proxies = ProxyNames(given: settings.proxy)
         budget = settings.budget
@@ -414,7 +417,7 @@ public final class Engine {
     var boottime: Int64 { now + boottimeAhead }
 
     func readClock() {
-        now = virtualTime == nil ? shim_monotonic_nanoseconds() : clock.monotonic.nanoseconds
+        now = hasSystemClock ? shim_monotonic_nanoseconds() : clock.monotonic.nanoseconds
     }
 
     /// What was waited for is about to be let happen.
