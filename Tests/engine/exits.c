@@ -328,6 +328,50 @@ static void forked(void) {
   must(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == STATUS, "the child's status");
 }
 
+static atomic_int exits, drives;
+
+static void begin_exit(void) {
+  atomic_store(&exits, 1);
+}
+
+static void wait_for_exit(void *context, boxretry_call *call, const void *data, size_t length, int32_t *answer) {
+  const struct timespec time = {0, 200000000}; /* the library's exit handler runs after begin_exit() */
+  (void)context;
+  (void)call;
+  (void)data;
+  (void)length;
+  atomic_store(&drives, 1);
+  while (!atomic_load(&exits))
+    dawdle();
+  nanosleep(&time, NULL);
+  *answer = BOXRETRY_WRITE_TAKEN;
+}
+
+static void perform_until_exit(void) {
+  boxretry_request request = BOXRETRY_REQUEST_INIT;
+  boxretry_sink sink = BOXRETRY_SINK_INIT;
+  boxretry_response *response;
+  sink.kind = BOXRETRY_SINK_CALLBACK;
+  sink.write = wait_for_exit;
+  request.url = good;
+  request.sink = &sink;
+  if (boxretry_client_perform(client, &request, &response) == BOXRETRY_OK) boxretry_response_free(response);
+}
+
+static void (*const driving_thread)(void) = perform_until_exit;
+
+/* The thread that drives the loop ends its own call after exit() has begun. Calls that wait for an answer are left to the
+ * next thread, which may not use libcurl. */
+static void handed_over(void) {
+  submit(good);
+  wait_for_calls();
+  submit(silent);
+  atexit(begin_exit); /* runs before the library's own handler */
+  start(&driving_thread);
+  while (!atomic_load(&drives))
+    dawdle();
+}
+
 static void at_once(void) {
   under_way();
   _exit(STATUS);
@@ -349,6 +393,7 @@ static const struct kind {
     {"joined", joined},
     {"in_completion", in_completion},
     {"in_sink", in_sink},
+    {"handed_over", handed_over},
     {"slow_callback", slow_callback},
     {"token", token},
     {"forked", forked},

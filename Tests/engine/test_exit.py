@@ -63,6 +63,12 @@ def test_f91_exit_status(server: FaultServer, program: Path, times: int, kind: s
     assert run_often(times, program, kind, url, server.ca) == {(STATUS, b""): times}
 
 
+def test_f91_calls_that_another_thread_leaves_at_exit_end_without_libcurl(server: FaultServer, program: Path) -> None:
+    """W8, F91. Given a thread that drives the loop until exit() has begun, and memory that is overwritten when freed."""
+    url = server.url("/seq/200", kind="https", id=server.new_id(), size=100, cycle="", quiet="")
+    assert run_often(5, program, "handed_over", url, server.ca, MALLOC_PERTURB_="165") == {(STATUS, b""): 5}
+
+
 def test_f91_no_thread_is_inside_openssl_after_close(server: FaultServer, program: Path, times: int) -> None:
     """W8, F91. Given a close that returned OK, then the program may call OPENSSL_cleanup(), and ends by _exit()."""
     url = server.url("/seq/200", kind="https", id=server.new_id(), size=100, cycle="", quiet="")

@@ -213,6 +213,8 @@ extension Engine {
         locked {
             transport = nil  // Its `deinit` sees for itself that it must not free anything.
         }
+        // What ends a transfer would need the transport, and libcurl.
+        for call in active { call.transfer?.carrier = nil }
         readClock()
         runCommands()
     }
