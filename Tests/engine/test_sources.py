@@ -591,10 +591,10 @@ def test_m1_a_source_that_blocks_holds_the_transfer(server: FaultServer, client:
 
     def source() -> Iterator[bytes]:
         yield BODY[:100_000]
-        never.wait(1)
+        never.wait(2)
         yield BODY[100_000:]
 
-    idle = Timeout(timeout_interval_for_request_ms=300)
+    idle = Timeout(timeout_interval_for_request_ms=1_000)
     response = client.put(server.url("/echo", id=server.new_id(), kind=kind), data=source, timeout=idle)
     assert statuses(response.attempts) == [200]
 
