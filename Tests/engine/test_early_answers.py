@@ -13,8 +13,8 @@ from fault_server import FaultServer, pattern
 
 SIZE = 5_000_000
 KINDS = ["http", "h2", "h2c"]
-#: The uploads at whose end, on a stream that the server has ended, libcurl reports a failure. Since 8.6 it reads until the
-#: end of a stream; curl's change 22987, made after 8.22, ends this.
+#: The uploads at whose end, on a stream that the server has ended, libcurl reports a failure. Since 8.6 it reads until
+#: the end of a stream; curl's change 22987, made after 8.22, ends this.
 REPORTS_THE_END_AS_A_FAILURE = (
     "bytes" if (8,) <= LIBCURL < (8, 6) else "in pieces" if (8, 6) <= LIBCURL < (8, 23) else ""
 )
