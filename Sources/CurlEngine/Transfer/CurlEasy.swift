@@ -63,15 +63,11 @@ final class CurlEasy: FormCarrier {
 
     func end() {
         carried?._withUnsafeGuaranteedRef { transfer in
-            // Once the process exits, what libcurl has of it stays with it, and the transport may be gone (W8).
-            if shim_libcurl_enter() {
-                transfer.report.http_version = transfer.call.attempt.exchange.httpVersion
-                shim_easy_report(handle, transfer.isWhole, transfer.target.hasBody, &transfer.report)
-                // A handle keeps the system's error: that of one address, although another one was connected to.
-                let isReusable = transfer.isWhole && transfer.report.system_error == 0
-                transport._withUnsafeGuaranteedRef { $0.remove(self, isReusable: isReusable) }
-                shim_libcurl_leave()
-            }
+            transfer.report.http_version = transfer.call.attempt.exchange.httpVersion
+            shim_easy_report(handle, transfer.isWhole, transfer.target.hasBody, &transfer.report)
+            // A handle keeps the system's error: that of one address, although another one was connected to.
+            let isReusable = transfer.isWhole && transfer.report.system_error == 0
+            transport._withUnsafeGuaranteedRef { $0.remove(self, isReusable: isReusable) }
             carried = nil
             transfer.carrier = nil
         }
