@@ -5,4 +5,5 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "docs/generate"))
+for folder in ("docs/generate", "Tests/libcurls"):
+    sys.path.append(str(Path(__file__).resolve().parents[2] / folder))
