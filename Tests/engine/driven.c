@@ -60,7 +60,7 @@ static bool is_readable(int milliseconds) {
   return poll(&descriptor, 1, milliseconds) == 1;
 }
 
-/* As an event loop does: waits for the descriptor without a timeout of its own, and drives. How often. */
+/* Waits for the descriptor without a timeout, and drives, as an event loop does. Returns the number of turns. */
 static int drive_until(int ends) {
   int turns = 0;
   for (; ended < ends; turns++) {
@@ -307,7 +307,7 @@ static void wrong_uses(const char *url, const char *other) {
     _exit(0);
   }
   must(waitpid(child, &status, 0) == child && status == 0, "the child is content");
-  must(ended == 0, "the parent's call goes on");
+  must(ended == 0, "the parent's call continues");
   ok(boxretry_client_close(client, 0));
   must(ended == 1, "closing ends it");
   must(boxretry_client_drive(client, 0) == BOXRETRY_ERROR_CLOSED, "a closed client is not driven");

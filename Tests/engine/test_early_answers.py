@@ -55,8 +55,8 @@ def test_an_upload_that_the_server_reads_goes_on_after_the_answer(
     """Given 2xx on seeing the head, and a server that reads on: it gets all, and no time is lost."""
     uploads = 1
     body = "in pieces" if data is in_pieces else "bytes"
-    if REPORTS_THE_END_AS_A_FAILURE == body and kind != "http" and "chunked" in parameters:
-        reason = "libcurl 8.0 to 8.22 reports the end of an upload, on a stream that the server has ended, as a failure"
+    if body == REPORTS_THE_END_AS_A_FAILURE and kind != "http" and "chunked" in parameters:
+        reason = "libcurl 8.0 to 8.22 reports the end of an upload on a stream that the server has ended as a failure"
         request.applymarker(pytest.mark.xfail(strict=True, raises=ReceiveError, reason=reason))
         uploads = 20  # It does so in most of them; the first one ends the test.
     for _ in range(uploads):

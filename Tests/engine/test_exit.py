@@ -64,7 +64,7 @@ def test_f91_exit_status(server: FaultServer, program: Path, times: int, kind: s
 
 
 def test_f91_calls_that_another_thread_leaves_at_exit_end_without_libcurl(server: FaultServer, program: Path) -> None:
-    """W8, F91. Given a thread that drives the loop until exit() has begun, and memory that is overwritten when freed."""
+    """W8, F91. Given a thread that drives the loop until exit() has begun, and freed memory is overwritten."""
     url = server.url("/seq/200", kind="https", id=server.new_id(), size=100, cycle="", quiet="")
     assert run_often(5, program, "handed_over", url, server.ca, MALLOC_PERTURB_="165") == {(STATUS, b""): 5}
 

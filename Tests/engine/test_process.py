@@ -52,8 +52,8 @@ def test_a_call_without_a_waiter_is_sent_too(server: FaultServer) -> None:
 def test_every_descriptor_is_closed_in_programs_that_are_started(server: FaultServer) -> None:
     """Given calls under way, over TLS too, then all that the library has opened is marked FD_CLOEXEC.
 
-    But for two sockets that are connected to each other, or the ends of a pipe: libcurl makes them for itself, and hides
-    them.
+    But for two sockets that are connected to each other, or the ends of a pipe: libcurl makes them for itself, and
+    hides them.
     """
     program = """
     import contextlib, fcntl, socket

@@ -146,7 +146,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\
     ids=["100", "103", "trailers", "a trailer"],
 )
 def test_heads_and_trailers_without_end_are_too_large(answer: bytes, limit: str) -> None:
-    """B2: that is no exception, so that it is not retried."""
+    """B2: it is a local failure, not an exception, so it is not retried."""
     with LeftBehind(answer) as server, Client(quick()) as client:
         with pytest.raises(ResponseTooLargeError, match=limit) as raised:
             client.get(server.url)

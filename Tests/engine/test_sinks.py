@@ -76,8 +76,8 @@ def test_f108_a_function_has_no_404_after_a_delivery_that_broke_off(
 ) -> None:
     """F108, B15. Given a sink without restart, there is no retry, not even by a strategy that always wants one.
 
-    The connection ends when the sink has the first bytes: of what arrives while the strategy decides, libcurl may drop all
-    if the connection ends too.
+    The connection ends when the sink has the first bytes: of what arrives while the strategy decides, libcurl may
+    drop all if the connection ends too.
     """
     for strategy in (None, Always()):
         received, id = bytearray(), server.new_id()

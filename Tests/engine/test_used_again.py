@@ -66,8 +66,8 @@ KINDS: dict[str, Kind] = {
     "h2": kind("h2"),
     "h2 early": kind("h2", method="PUT", data=b"x" * 100_000, parameters={"early": ""}),
     "h2 of much": kind("h2", parameters={"size": 300_000}, sink="taken"),
-    # It leaves no connection behind: libcurl may use it for a request that prefers HTTP/2, if no connection with HTTP/2 is
-    # there.
+    # It leaves no connection behind: libcurl may use it for a request that prefers HTTP/2, if no connection with
+    # HTTP/2 is there.
     "h2 not wanted": kind("h2", parameters={"close": "end"}, http_version=HTTPVersion.HTTP_1_1),
     "h2 head": kind("h2", method="HEAD"),
     "h2c": kind("h2c", method="POST", data=b"x", http_version=HTTPVersion.HTTP_2_PRIOR_KNOWLEDGE),

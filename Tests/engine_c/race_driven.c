@@ -144,7 +144,7 @@ static void free_or_end(int number) {
   }
 }
 
-/* K5: given calls that threads wait for, when the client is freed, then all end, whoever drives. */
+/* K5: given calls that threads wait for, when the client is freed, then all end, whichever thread drives. */
 void free_driven_client_under_calls(void) {
   client = new_driven_client(stop, NULL);
   for (int i = 1; i < CREW; i++)
@@ -163,7 +163,7 @@ static void close_or_drive(int number) {
   }
 }
 
-/* Given threads that drive, when the client is closed, then its calls have ended, and nobody drives. */
+/* Given threads that drive, when the client is closed, then its calls have ended, and no thread drives. */
 void close_driven_client(void) {
   client = new_driven_client(stop, NULL);
   for (int i = 0; i < 8; i++) {
@@ -247,7 +247,7 @@ static void use_token(int number) {
   atomic_fetch_sub(&working, 1);
 }
 
-/* T3: given a source that clients with and without a thread share, then each call gets its token, whoever gets it. */
+/* T3: given a source that clients with and without a thread share, then each call gets its token, whichever client requests it. */
 void driven_client_shares_source(void) {
   source = new_source();
   client = new_driven_client(stop, source);

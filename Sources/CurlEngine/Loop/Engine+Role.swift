@@ -79,6 +79,7 @@ extension Engine {
     enum Goal {
         /// One turn has been made.
         case turn
+        /// The call has ended, or its waiter is woken.
         case end(of: Call)
         /// An ended call has come there.
         case arrival(CompletionQueue)
@@ -124,8 +125,8 @@ extension Engine {
         }
         shim_thread_restore_cancel()
         hasDriver = false
-        isPolling = false
-        if unfinished == 0, guests == nil, !commands.isEmpty {
+        if !isDriven { isPolling = false }
+        if unfinished == 0, !commands.isEmpty, guests == nil {
             // Whatever is left is about calls that have ended, and would keep them.
             let late = commands
             commands = []

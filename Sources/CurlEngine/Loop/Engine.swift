@@ -212,6 +212,7 @@ public final class Engine {
         let waiter = call.waiter
         call.waiter = nil
         wakeDriver()
+        if settings.isDriven { shim_monitor_wake_all(lock) }
         shim_monitor_unlock(lock)
         waiter?.tell()
     }
