@@ -53,7 +53,7 @@ def test_both_sources_are_there_whole(index: Index) -> None:
         ("Tests/engine/test_retries.py::test_f4_f5_f8_values_of_retry_after", "F5"),
         ("Tests/engine/test_settings.py::test_retry_safety", "B12"),
         ("Tests/model/test_cases.py::test_case_from_the_field", "F35"),
-        ("Tests/engine_c/race_calls.c::free_against_callback", "F98"),
+        ("Tests/races/race_calls.c::free_against_callback", "F98"),
         ("Tests/c/token_memory.c", "F80"),
         ("Tests/matrix/expectations.py::redirect_to_a_retried_status", "F12"),
         ("bindings/python/tests/test_token.py::test_f128b_serve_stale_does_not_wait_for_retries", "F128b"),

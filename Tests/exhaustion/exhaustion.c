@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../engine_c/crew.h"
+#include "../races/crew.h"
 #include "failing.h"
 #include "scenes.h"
 

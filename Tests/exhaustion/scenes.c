@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../engine_c/crew.h"
-#include "../engine_c/server.h"
+#include "../races/crew.h"
+#include "../races/server.h"
 
 enum what_body { NO_BODY, HELLO, LARGE };
 

@@ -21,7 +21,7 @@ REPOSITORY = Path(__file__).parents[2]
 PREFIX = Path(os.environ.get("BOXRETRY_PREFIX", REPOSITORY / "build" / "prefix"))
 # Of each process of pytest's: a running one cannot be rebuilt.
 BUILD = REPOSITORY / "build" / "exhaustion" / os.environ.get("PYTEST_XDIST_WORKER", "alone")
-HERE, ENGINE = Path(__file__).parent, Path(__file__).parents[1] / "engine_c"
+HERE, ENGINE = Path(__file__).parent, Path(__file__).parents[1] / "races"
 OPTIONS = ["-std=gnu11", "-O1", "-g", "-gdwarf-4", "-Wall", "-Wextra", "-Werror", "-pthread", f"-I{PREFIX}/include"]
 VALGRIND = [
     "valgrind",

@@ -11,7 +11,7 @@ from made_files import ROOT
 
 PYTHON = ("Tests/*/test_*.py", "bindings/python/tests/test_*.py", "Tests/matrix/expectations.py")
 SWIFT = ("Tests/*Tests/*.swift",)
-C = ("Tests/c/*.c", "Tests/engine_c/*.c", "Tests/fuzz/*.c", "Tests/valgrind/*.c")
+C = ("Tests/c/*.c", "Tests/races/*.c", "Tests/fuzz/*.c", "Tests/valgrind/*.c")
 SCRIPTS = ("Tests/*/run",)
 
 # Not in an escape like %C3 or \xC5.

@@ -20,7 +20,7 @@ from pathlib import Path
 from made_files import ROOT
 
 _PYTHON = ("abi", "engine", "exhaustion", "fuzz", "matrix", "model", "package", "server", "tool")
-_C = ("abi", "c", "engine", "engine_c", "exhaustion", "fuzz", "tool", "valgrind")
+_C = ("abi", "c", "engine", "exhaustion", "fuzz", "races", "tool", "valgrind")
 _SWIFT = ("BoxRetryTests", "RetryCoreTests", "TestSupport", "fuzz", "model")
 """Folders of tests, by language."""
 
