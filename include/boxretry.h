@@ -1346,10 +1346,11 @@ typedef struct boxretry_token_options {
   /* Required. Gets a token, and answers the request with boxretry_token_request_succeed(), _fail() or _cancel(): before
      it returns, or later from any thread if it called boxretry_token_request_retain(). If it returns, or releases the
      request for the last time, without an answer, that is a failure that is not retried (T4). Runs on a separate thread
-     and may block; for a client with BOXRETRY_THREADS_NONE it runs on the thread that drives the client, whose calls
-     all stand still until it returns: start your own request there, retain `request`, and answer later. A source calls it again only after this call was answered or has exceeded provider_timeout_ms, even
-     if this call is still running; if 16 calls are running, the next one fails immediately (EXHAUSTED). Inside it, you
-     cannot wait for a token or perform a request (IN_CALLBACK). */
+     and may block. For a client with BOXRETRY_THREADS_NONE it runs on the thread that drives the client, whose calls all
+     stand still until it returns: start your own request there, retain `request`, and answer later. A source calls it
+     again only after this call was answered or has exceeded provider_timeout_ms, even if this call is still running; if
+     16 calls are running, the next one fails immediately (EXHAUSTED). Inside it, you cannot wait for a token or perform
+     a request (IN_CALLBACK). */
   void (*provider)(void *context, boxretry_token_request *request);
 
   /* Called once, after the last use of the source (a provider call in progress is one), on the thread that ends it.
@@ -1460,7 +1461,8 @@ typedef struct boxretry_token_endpoint_options {
   void *context; /* yours; passed to each callback */
 
   /* Called with each new refresh token, before the access token of the same response is returned, so that you can store
-     it. Runs on a thread of the source, or on the thread that drives a client with BOXRETRY_THREADS_NONE. The text is valid until it returns. NULL: not called. */
+     it. Runs on a thread of the source, or on the thread that drives a client with BOXRETRY_THREADS_NONE. The text is
+     valid until it returns. NULL: not called. */
   void (*on_refresh_token)(void *context, const char *refresh_token);
 
   /* Called once, after the last use of the source, on the thread that ends it. NULL: nothing to do. */
