@@ -79,7 +79,7 @@ public func boxretry_client_new(
     answer { () throws(Failure) in
         let options = options == nil ? .defaults : try boxretry_client_options.read(options, "options")
         let out = try required(out, "out")
-        let clock = try ClockHandle.clock(behind: options.clock, "options.clock")
+        let clock = try TokenClock(behind: options.clock)
         let parts = try ClientHandle.Parts(options)
         let engineSettings = try EngineSettings.checked(options)
         do throws(Engine.SetupFailure) {

@@ -25,7 +25,7 @@ import Testing
     func lateAlarm() throws {
         let clock = try #require(SharedManualClock.make())
         let transport = ScriptedTransport([.status(200)], clock: ManualClock())
-        let engine = try Engine.make(settings: EngineSettings(), clock: clock, transport: transport)
+        let engine = try Engine.make(settings: EngineSettings(), clock: .manual(clock), transport: transport)
         defer {
             _ = clock.setAutoAdvance(false)
             engine.close()

@@ -116,8 +116,8 @@ public final class Engine {
     }
 
     /// Takes the settings over, also if it fails.
-    public static func make(settings: EngineSettings, clock: any Clock) throws(SetupFailure) -> Engine {
-        let engine = try make(settings, clock)
+    public static func make(settings: EngineSettings, clock: TokenClock) throws(SetupFailure) -> Engine {
+        let engine = try make(settings, clock.clock, clock.manual)
         let transport = CurlTransport(settings: settings, engine: engine)
         try transport.setUp()
         engine.transport = transport
@@ -126,28 +126,42 @@ public final class Engine {
 
     /// With another transport than libcurl; for tests.
     static func make(
-        settings: EngineSettings, clock: any Clock, transport: any Transport
+        settings: EngineSettings, clock: TokenClock, transport: any Transport
     ) throws(SetupFailure) -> Engine {
-        let engine = try make(settings, clock)
+        let engine = try make(settings, clock.clock, clock.manual)
         engine.transport = transport
         return engine
     }
 
-    private static func make(_ settings: EngineSettings, _ clock: any Clock) throws(SetupFailure) -> Engine {
+    /// The same with a clock that the transport moves: the engine takes it for the system's clock.
+    static func make(
+        settings: EngineSettings, clock: any Clock, transport: any Transport
+    ) throws(SetupFailure) -> Engine {
+        let engine = try make(settings, clock, nil)
+        engine.transport = transport
+        return engine
+    }
+
+    private static func make(
+        _ settings: EngineSettings, _ clock: any Clock, _ manualClock: SharedManualClock?
+    ) throws(SetupFailure) -> Engine {
         guard let pool = WorkerPool.make(), let lock = shim_monitor_new() else {
             settings.free()
             throw .outOfMemory
         }
-        return Engine(settings, clock, lock, pool)
+        return Engine(settings, clock, manualClock.map { VirtualTime($0) }, lock, pool)
     }
 
-    private init(_ settings: EngineSettings, _ clock: any Clock, _ lock: OpaquePointer, _ pool: WorkerPool) {
+    private init(
+        _ settings: EngineSettings, _ clock: any Clock, _ virtualTime: VirtualTime?, _ lock: OpaquePointer,
+        _ pool: WorkerPool
+    ) {
         self.lock = lock
         self.pool = pool
         self.settings = settings
         self.clock = clock
         hasSystemClock = clock is SystemClock
-        virtualTime = (clock as? SharedManualClock).map { VirtualTime($0) }
+        self.virtualTime = virtualTime
         proxies = ProxyNames(given: settings.proxy)
         budget = settings.budget
     }

@@ -44,7 +44,7 @@ public final class TokenEndpoint: TokenProvider {
         var engineSettings = settings.engine
         // One call at a time, and one that is late.
         engineSettings.maxTransfers = 2
-        let engine = try Engine.make(settings: engineSettings, clock: clock.clock)
+        let engine = try Engine.make(settings: engineSettings, clock: clock)
         guard let monitor = shim_monitor_new() else { throw .outOfMemory }
         return TokenEndpoint(blank, place, settings, engine, monitor)
     }
