@@ -29,7 +29,7 @@ from boxretry import (
     SinkError,
     Timeout,
 )
-from calls import Background, in_both_ways, once, quick, statuses
+from calls import PATIENCE, Background, in_both_ways, once, quick, statuses
 from fault_server import FaultServer, pattern
 
 KINDS = ["http", "h2"]
@@ -621,7 +621,7 @@ def test_who_resumes_all_the_time_does_not_hold_the_call(server: FaultServer, cl
     call = client.submit("GET", url, sink=sink)
     threads = [Background(resume), Background(resume)]
     try:
-        call.response(5)
+        call.response(PATIENCE)
     finally:
         is_over.set()
         for thread in threads:

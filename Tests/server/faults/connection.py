@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import fcntl
 import select
 import socket
 import ssl
 import struct
+import termios
 from typing import Any
 
 from .record import SeenConnection
@@ -159,8 +161,19 @@ class Connection:
 
     async def sent_out(self) -> None:
         """Waits until all bytes have left for the client: a reset would throw away those that have not."""
-        while not self.gone and struct.unpack("i", fcntl.ioctl(self._fd, SIOCOUTQNSD, b"\0" * 4))[0]:
+        while not self.gone and self._unsent():
             await self.pause(0.001)
+
+    def _unsent(self) -> int:
+        """The number of bytes that have not left; under qemu, that the client's kernel has not acknowledged."""
+        try:
+            answer = fcntl.ioctl(self._fd, SIOCOUTQNSD, b"\0" * 4)
+        except OSError as error:
+            if error.errno != errno.ENOSYS:
+                raise
+            answer = fcntl.ioctl(self._fd, termios.TIOCOUTQ, b"\0" * 4)
+        count: int = struct.unpack("i", answer)[0]
+        return count
 
     async def end_with_unread(self, how: str) -> None:
         """Ends a connection of which the client may still be sending.

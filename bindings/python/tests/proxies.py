@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 #: What is wrong with the certificate of each kind of port (F141); with that of `https` if its authority is not trusted.
+#: Patterns: before OpenSSL 3.0, "self signed" was written without a hyphen.
 TLS_REASONS = [
     ("https_expired", "certificate has expired"),
     ("https_not_yet_valid", "certificate is not yet valid"),
     ("https_wrong_name", "hostname mismatch"),
-    ("https_self_signed", "self-signed certificate"),
+    ("https_self_signed", "self.signed certificate"),
     ("https", "unable to get local issuer certificate"),
 ]
 

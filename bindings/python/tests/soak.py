@@ -46,7 +46,7 @@ Send = Callable[[], object]
 
 #: The allowed growth, for any number of requests: caches of Python, of the packages and of libcurl. Python gets its
 #: memory from the system in pieces of 1 MiB: resident memory may grow by one of them.
-MOST = Footprint(objects=100, blocks=400, heap=256 << 10, resident=2048, descriptors=2)
+MOST = Footprint(objects=100, blocks=500, heap=256 << 10, resident=2048, descriptors=2)
 
 PIECES = [b"a" * 1000, b"b" * 3000]
 
