@@ -620,8 +620,8 @@ boxretry_error boxretry_client_drive(boxretry_client *client, int64_t timeout_ms
  * readable. Do not read from it. It may be readable although nothing is to be done.
  *
  * The descriptor belongs to the client, and to the clients that are derived from it; it is closed with the last of them,
- * so remove it from your event loop first. Do not use it in a child of fork(). -1: NULL, a client with threads, a closed
- * client, or no descriptors are left. Any thread. (Since 0.2.0.)
+ * so remove it from your event loop first. Do not use it in a child of fork(). -1: NULL, a client with threads, or a
+ * closed client. Any thread. (Since 0.2.0.)
  */
 int boxretry_client_fd(const boxretry_client *client);
 

@@ -65,7 +65,7 @@ final class ScriptedTransport: Transport {
         pending.append((clock.monotonic.advanced(bySeconds: seconds).nanoseconds, nil, .run(action)))
     }
 
-    func makeDescriptor() -> Int32 { -1 }
+    var descriptor: Int32 { -1 }
     func setAlarm(nanoseconds: Int64) {}
     func watch(guest descriptor: Int32, _ isWatched: Bool) {}
 

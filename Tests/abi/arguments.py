@@ -125,7 +125,11 @@ class Arguments:
             return make_token_request(self.library)
         if handle not in self._makers:
             options = makers(self.library.header, handle)
-            self._makers[handle] = Arguments(self.library, options[self._variant % len(options)], self._variant)
+            maker = Arguments(self.library, options[self._variant % len(options)], self._variant)
+            if handle == "boxretry_client" and self.function.name == "boxretry_client_drive":
+                container, key = maker._containers["options", "threads"]
+                _set(container, key, self.library.header.constants["BOXRETRY_THREADS_NONE"])
+            self._makers[handle] = maker
         maker = self._makers[handle]
         answer = maker.call()
         assert answer == "BOXRETRY_OK", f"{maker.function.name} with valid arguments: {answer}: {self.library.detail}"
@@ -252,7 +256,8 @@ def comparable(function: Function, answer: Any) -> Any:
     """An answer without what differs from call to call, and from process to process."""
     if function.result_handle:  # whether the call has ended already is chance
         return None
-    if function.name in ("boxretry_queue_fd", "boxretry_token_expires_in"):  # descriptors, and time that passes
+    # Descriptors, and time that passes.
+    if function.name in ("boxretry_client_fd", "boxretry_queue_fd", "boxretry_token_expires_in"):
         return answer >= 0
     return without_address(function, answer)
 

@@ -201,6 +201,7 @@ NUMBERS = {
     "boxretry_client_options.threads": _one_of("BOXRETRY_THREADS_"),
     "boxretry_client_close.timeout_ms": Rule("WAIT_TIMEOUT", 0),
     "boxretry_client_submit_and_wait.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
+    "boxretry_client_drive.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
     "boxretry_call_wait.timeout_ms": Rule("`timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT", 0),
     "boxretry_response_header_at.index": Rule("the header line at `index`, from 0", *NONE),
     "boxretry_response_attempt.index": Rule("the attempt at `index`, from 0", 0, 0),
@@ -339,6 +340,7 @@ MAY_BE_NULL = {
     "boxretry_response_body.length": "which may be NULL",
     "boxretry_response_free.response": "NULL is accepted",
     "boxretry_queue_fd.queue": "-1 for NULL",
+    "boxretry_client_fd.client": "-1: NULL",
     "boxretry_queue_free.queue": "NULL is accepted",
     "boxretry_cancel_trigger.cancel": "NULL is accepted",
     "boxretry_cancel_free.cancel": "NULL is accepted",
@@ -473,6 +475,7 @@ BLOCKING = {
     "boxretry_clock_sleep.seconds",
     "boxretry_clock_wait_for_timer.timeout_ms",
     "boxretry_queue_take.timeout_ms",
+    "boxretry_client_drive.timeout_ms",
 }
 """Here a number above 0 that is allowed makes the call wait."""
 
@@ -483,7 +486,7 @@ UNREAD = {
         *("preset", "max_transfers_per_host", "max_lookups", "client_certificate", "client_key", "client_key_password"),
         *("unix_socket", "secret_headers", "secret_header_count", "on_transfer", "on_transfer_context"),
         *("replay_codes", "replay_code_count", "budget_capacity", "budget_ratio", "tls_verify", "budget", "clock"),
-        "share_retry_after",
+        *("share_retry_after", "threads"),
     },
 }
 """The fields that a function does not look at, or that must be at their defaults there."""
@@ -548,6 +551,7 @@ ANSWER_IF_FORKED = {
     "boxretry_response_redirect_count": 0,
     "boxretry_sending_attempt_number": 0,
     "boxretry_queue_fd": -1,
+    "boxretry_client_fd": -1,
     "boxretry_token_bytes": b"",
     "boxretry_token_length": 0,
     "boxretry_token_generation": 0,

@@ -238,10 +238,12 @@ def test_b9_detail_says_what_a_strategy_did_that_ended_a_call(spoil: Callable[[C
 @isolated
 def test_error_without_details_does_not_show_those_of_another() -> None:
     calls = Calls()
-    response = calls.perform(calls.request())
+    cancel = calls.library.new("boxretry_cancel_new")
+    calls.ask("cancel_trigger", cancel)
+    response = calls.perform(calls.request(cancel=cancel))
     calls.ask("client_new", None, None)
     assert calls.library.detail
-    assert (calls.error(response), calls.library.detail) == ("BOXRETRY_ERROR_CONNECT", "")
+    assert (calls.error(response), calls.library.detail) == ("BOXRETRY_ERROR_CANCELLED", "")
 
 
 # Handles

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import socket
 import ssl
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from boxretry import (
     RequestSent,
 )
 from boxretry._c import _abi
+from boxretry._sending import client_options
 from calls import LIBCURL, once, quick, recorded, statuses, waits
 from fault_server import FaultServer
 from raw_server import Accepting, RawServer
@@ -200,7 +202,7 @@ def test_f89_a_proxy_that_speaks_tls(server: FaultServer, status: int, monkeypat
     """W6. It refuses, or lets through, as another one does."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(server.files["client_certificate"], server.files["client_key"])
-    initialize = _abi.boxretry_client_options_init
+    make = client_options.new
 
     def trust_the_proxy(_: int, easy: int) -> None:
         for option in (CURLOPT_PROXY_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYHOST):
@@ -208,12 +210,13 @@ def test_f89_a_proxy_that_speaks_tls(server: FaultServer, status: int, monkeypat
 
     hook = _abi.TransferCallback(trust_the_proxy)
 
-    def initialize_with_hook(options: Any, size: int) -> int:
-        result: int = initialize(options, size)
-        options._obj.on_transfer = hook
-        return result
+    def new_with_hook(struct: type[ctypes.Structure], initialize: Callable[..., int]) -> Any:
+        options = make(struct, initialize)
+        if struct is _abi.ClientOptions:
+            options.on_transfer = hook
+        return options
 
-    monkeypatch.setattr(_abi, "boxretry_client_options_init", initialize_with_hook)
+    monkeypatch.setattr(client_options, "new", new_with_hook)
     url = server.url("/seq/200", kind="https", id=server.new_id())
     answer = "HTTP/1.1 200 OK\r\n\r\n" if status == 200 else REFUSAL.format(status)
     with Tunnel(answer, context) as proxy, Client(once(), proxy=proxy.url, ca_file=server.ca) as client:

@@ -4,6 +4,18 @@ protocol TokenHost: AnyObject {
     func wakeForGuests()
 }
 
+/// The loop that a provider's requests run on, which the host of its source drives.
+public protocol ProviderLoop: AnyObject {
+    /// A descriptor that is readable while `turnAsGuest` has something to do; -1: there is none.
+    func watched() -> Int32
+
+    /// One turn without a wait, unless it has a thread. False if there is nothing to do.
+    func turnAsGuest() -> Bool
+
+    /// A thread waits that does not drive: the loop continues with a thread.
+    func goOnWithThread()
+}
+
 /// A token source that gets a token with the help of a loop. Belongs to that loop, but for what is guarded.
 final class TokenGuest {
     let source: TokenSource

@@ -47,14 +47,14 @@ public protocol TokenProvider: AnyObject {
     var mayBlock: Bool { get }
 
     /// The loop that its requests run on; nil: none.
-    var loop: Engine? { get }
+    var loop: (any ProviderLoop)? { get }
 
     /// Answers the request, now or later.
     func provide(_ request: TokenRequest)
 }
 
 extension TokenProvider {
-    public var loop: Engine? { nil }
+    public var loop: (any ProviderLoop)? { nil }
 }
 
 /// For a fixed token, which is never dropped, so that nobody asks for another (T12).

@@ -340,7 +340,7 @@ public final class TokenSource {
     // MARK: - Loops without a thread
 
     /// The loop that the provider's requests run on.
-    var loop: Engine? { provider.loop }
+    var loop: (any ProviderLoop)? { provider.loop }
 
     /// With the lock held.
     private func add(_ guest: TokenGuest) {

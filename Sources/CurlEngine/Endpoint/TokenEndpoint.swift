@@ -84,7 +84,7 @@ public final class TokenEndpoint: TokenProvider {
     /// Does not wait: the engine has a loop.
     public var mayBlock: Bool { false }
 
-    public var loop: Engine? { engine }
+    public var loop: (any ProviderLoop)? { engine }
 
     public func provide(_ request: TokenRequest) {
         guard let body = makeBody(), let bytes = shim_copy_bytes(body.bytes.baseAddress, body.count) else {

@@ -4,15 +4,15 @@ import RetryCore
 /// An engine without a thread, which the program drives: in `perform` and in the functions that wait, as other engines too,
 /// and in `drive`. While nobody drives it, it is parked: its descriptor becomes readable when there is something to do.
 extension Engine {
-    /// A descriptor that is readable while `drive` has something to do. -1: it has a thread, or there is none left.
+    /// A descriptor that is readable while `drive` has something to do. -1: the engine has a thread, or is closed.
     public var descriptor: Int32 { settings.isDriven ? watched() : -1 }
 
-    private func watched() -> Int32 {
+    public func watched() -> Int32 {
         locked {
             guard let transport else { return -1 }
             if !isWatched { transport.wake() }  // Nobody has set it so far to what there is to do.
             isWatched = true
-            return transport.makeDescriptor()
+            return transport.descriptor
         }
     }
 
@@ -119,18 +119,17 @@ extension Engine: TokenHost {
         timers.remove(guestTimer)
     }
 
-    // MARK: - As the loop of a guest's provider
+}
 
-    /// One turn without a wait, unless it has a thread. False if there is nothing to do.
-    func turnAsGuest() -> Bool {
+extension Engine: ProviderLoop {
+    public func turnAsGuest() -> Bool {
         shim_monitor_lock(lock)
         defer { shim_monitor_unlock(lock) }
         if unfinished > 0, !hasDriver, !hasThread { drive(until: 0, .turn) }
         return unfinished > 0
     }
 
-    /// Somebody waits who does not drive.
-    func goOnWithThread() {
+    public func goOnWithThread() {
         locked {
             guard unfinished > 0, startThread() else { return }
             shim_monitor_wake_all(lock)

@@ -289,15 +289,20 @@ final class CurlTransport: Transport {
         shim_eventfd_signal(wakeup)
     }
 
-    func makeDescriptor() -> Int32 {
-        if timer < 0 { timer = shim_timerfd_new() }
-        return timer >= 0 && shim_epoll_watch(epoll, timer, Int32(SHIM_READABLE), false) ? epoll : -1
-    }
+    var descriptor: Int32 { epoll }
 
     func setAlarm(nanoseconds: Int64) {
         let wait = restingTime(nanoseconds)
         let due = wait == .max ? .max : engine.realNow + wait
         guard due != alarm else { return }
+        if timer < 0 {
+            timer = shim_timerfd_new()
+            if timer >= 0, !shim_epoll_watch(epoll, timer, Int32(SHIM_READABLE), true) {
+                shim_close(timer)
+                timer = -1
+            }
+        }
+        guard timer >= 0 else { return wake() }  // The program polls all the time.
         alarm = due
         shim_timerfd_set(timer, due)
     }

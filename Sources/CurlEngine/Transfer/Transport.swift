@@ -23,11 +23,10 @@ protocol Transport: AnyObject {
     /// Ends a `wait` that another thread is in, or the next one.
     func wake()
 
-    /// A descriptor that is readable while `wait` would not have to wait. With the engine's lock held; -1: none is left.
-    func makeDescriptor() -> Int32
+    /// A descriptor that is readable while `wait` would not have to wait. Any thread.
+    var descriptor: Int32 { get }
 
-    /// Nobody waits for now: the descriptor becomes readable after so many nanoseconds at the latest. Only after
-    /// `makeDescriptor`.
+    /// No thread waits for now: the descriptor becomes readable after so many nanoseconds at the latest.
     func setAlarm(nanoseconds: Int64)
 
     /// Whether a `wait` ends when that descriptor, of a guest of this loop, is readable.
