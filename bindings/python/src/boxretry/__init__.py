@@ -23,7 +23,6 @@ from .calls.attempt_request import AttemptRequest
 from .calls.call import Call, CancelSwitch
 from .calls.event import Event
 from .calls.progress import Progress
-from .calls.response import Response, ResponseHeaders
 from .calls.response_head import ResponseHead
 from .client import Client, ClientStats
 from .clock import ManualClock
@@ -73,6 +72,7 @@ from .errors import (
     ReceiveError,
     ResolveError,
     ResourceTimeoutError,
+    Response,
     ResponseTooLargeError,
     SendError,
     SettingError,
@@ -85,6 +85,7 @@ from .errors import (
     WaitTimeoutError,
 )
 from .outcome import Outcome, Request
+from .response_headers import ResponseHeaders
 from .stream import Stream
 from .timeout import Timeout
 from .tokens.endpoint import BoxClientCredentials, OAuth2Token

@@ -23,10 +23,10 @@ from ._sending.sending import Sending, shows_arguments
 from .calls._telling import begin
 from .calls._token_calls import Provider
 from .calls.call import Call, wait_in_slices
-from .calls.response import Response, raise_from_callbacks, response_of_call
+from .calls.response import raise_from_callbacks, response_of_call
 from .calls.watched import Watched
 from .enums import Error
-from .errors import BoxRetryError, ClosedError, check
+from .errors import BoxRetryError, ClosedError, Response, check
 from .options import ClientSettings, RequestArguments, Strategy
 from .outcome import Request
 from .stream import Stream

@@ -1,17 +1,16 @@
-"""The exceptions: one class for each error of the library."""
+"""The exceptions: one class for each error of the library; and the response, which they have."""
 
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from concurrent.futures import CancelledError as _FutureCancelledError
-from typing import TYPE_CHECKING, Union
+from typing import Any, Union
 
 from ._c import _abi
+from .attempt import Attempt, Reconnect, Redirect
 from .enums import Error
-
-if TYPE_CHECKING:
-    from .attempt import Attempt, Reconnect, Redirect
-    from .calls.response import Response
+from .response_headers import ResponseHeaders
 
 
 class _DetailedError(Exception):
@@ -277,6 +276,105 @@ class HTTPStatusError(BoxRetryError):
 
 #: What a call or a function of the library may raise.
 AnyError = Union[BoxRetryError, CancelledError]
+
+
+class Response(ABC):
+    """The response of a call, with any status. Its parts are fetched from the library when they are first used.
+
+    In a child of os.fork(), parts that were not used before raise ForkedError. Copies and pickles have all parts.
+    """
+
+    # It is next to the exceptions because they have it, and it has one.
+
+    #: 100 to 999.
+    status: int
+
+    @property
+    @abstractmethod
+    def ok(self) -> bool:
+        """The status is that of a success or a redirect (B10).
+
+        False for a redirect that was not followed because the body of the request cannot be sent again (R3).
+        """
+
+    @property
+    @abstractmethod
+    def content(self) -> bytes:
+        """The body."""
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """The body as text, in the charset of its Content-Type, otherwise in UTF-8. Invalid bytes become U+FFFD."""
+
+    @abstractmethod
+    def json(self) -> Any:
+        """The body, parsed as JSON. Raises ValueError if it is not valid JSON."""
+
+    @property
+    @abstractmethod
+    def content_is_cut_off(self) -> bool:
+        """The body is truncated: it exceeds `error_body_limit` (B15)."""
+
+    @property
+    @abstractmethod
+    def headers(self) -> ResponseHeaders:
+        """The header lines of the final response."""
+
+    @property
+    @abstractmethod
+    def http_version(self) -> int:
+        """10, 11, 20."""
+
+    @property
+    @abstractmethod
+    def reason_phrase(self) -> str:
+        """The reason phrase of the status line, such as "Not Found"; "" if there is none, as in HTTP/2."""
+
+    @property
+    @abstractmethod
+    def url(self) -> str:
+        """The URL of the response: the last one, if there were redirects."""
+
+    @property
+    @abstractmethod
+    def sink_length(self) -> int:
+        """Bytes of the body that the file or the sink has taken; 0 without one."""
+
+    @property
+    @abstractmethod
+    def redirects(self) -> list[Redirect]:
+        """The redirects that were followed, of all attempts, in order."""
+
+    @property
+    @abstractmethod
+    def reconnects(self) -> list[Reconnect]:
+        """The requests that were sent again on a new connection, of all attempts, in order (B13)."""
+
+    @property
+    @abstractmethod
+    def attempts(self) -> list[Attempt]:
+        """Every attempt of the call, in order; the last one led to this response."""
+
+    @property
+    @abstractmethod
+    def token_error(self) -> AnyError | None:
+        """Why there was no access token for a replay, so that the original 401 is the response (R4); otherwise None.
+
+        If a token provider in Python raised an exception, it is the cause.
+        """
+
+    @abstractmethod
+    def error_detail(self, name: str) -> str | None:
+        """A detail of an error response (status 400 or above), from its JSON body or its headers; None: it has none.
+
+        name: "code", "message", "request_id", "help_url" or "retry_after" (the header as the server sent it).
+        """
+
+    @abstractmethod
+    def raise_for_status(self) -> Response:
+        """Returns this response if it is `ok`; otherwise raises HTTPStatusError, which has it and its error details."""
+
 
 CLASSES: dict[Error, type[AnyError]] = {
     each.error: each

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Callable, Protocol, Union
 
 from ._c import _abi
-from ._c.arguments import Text, decoded, integer, member, new, text
+from ._c.arguments import Text, integer, member, new, text
+from ._c.texts import decoded
 from .enums import BodyState, Cause, RequestSent, RetrySafety
 
 #: Header lines: pairs of a name and a value, or an object whose `items()` returns them. A str stands for its UTF-8

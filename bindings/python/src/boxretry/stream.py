@@ -11,9 +11,8 @@ from ._bodies.pieces import Cutter, Pieces
 from ._c.arguments import integer
 from ._sending.sending import Sending
 from .calls.call import Call, slice_ms
-from .calls.response import Response
 from .calls.response_head import HasHead, ResponseHead
-from .errors import ClosedError, InvalidArgumentError
+from .errors import ClosedError, InvalidArgumentError, Response
 
 
 class Stream(HasHead):

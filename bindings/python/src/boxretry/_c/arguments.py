@@ -14,6 +14,7 @@ from enum import IntEnum
 from typing import Any, Callable, SupportsFloat, SupportsIndex, Union
 
 from ..errors import InvalidArgumentError, check
+from .texts import encoded
 
 INT32 = range(-(2**31), 2**31)
 INT64 = range(-(2**63), 2**63)
@@ -77,16 +78,6 @@ def path_bytes(path: Path, name: str) -> bytes:
     except TypeError:
         raise TypeError(f"{name}: must be a path, not {type(path).__name__}") from None
     return text(in_c, name)
-
-
-def decoded(in_c: bytes) -> str:
-    """A text of the library. Bytes that are not UTF-8 are escaped."""
-    return in_c.decode("utf-8", "surrogateescape")
-
-
-def encoded(value: str) -> bytes:
-    """The inverse of `decoded()`."""
-    return value.encode("utf-8", "surrogateescape")
 
 
 def seconds_ms(seconds: Real, name: str) -> int:

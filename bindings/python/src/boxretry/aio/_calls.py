@@ -11,9 +11,10 @@ from typing import Any
 
 from .._c.arguments import Text
 from .._c.handle import Handle
-from ..calls.response import Response, raise_from_callbacks, response_of_call
+from ..calls.response import raise_from_callbacks, response_of_call
 from ..calls.watched import Watched
 from ..client import Client
+from ..errors import Response
 from ..outcome import Request
 from ._bodies import source_on_loop
 from ._completions import completions_of

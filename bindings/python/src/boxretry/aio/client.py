@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .._c.arguments import Real, Text
 from .._sending.sending import shows_arguments
-from ..calls.response import Response
 from ..client import Client, ClientStats
+from ..errors import Response
 from ..options import ClientSettings, RequestArguments, Strategy
 from ._calls import AsyncCall
 from .stream import AsyncStream

@@ -11,10 +11,9 @@ from typing import Any, Callable, SupportsIndex
 
 from .._bodies.pieces import Cutter, Pieces
 from .._c.arguments import Text
-from ..calls.response import Response
 from ..calls.response_head import HasHead, ResponseHead
 from ..client import Client
-from ..errors import ClosedError
+from ..errors import ClosedError, Response
 from ..stream import cutter_of, head_of_response, refuse_other_places
 from ._calls import AsyncCall
 

@@ -6,7 +6,8 @@ from ctypes import byref
 from typing import Any
 
 from .._c import _abi
-from .._c.arguments import decoded, new
+from .._c.arguments import new
+from .._c.texts import decoded
 from ..attempt import Attempt, Reconnect, Redirect
 from ..enums import Action, Cause, DelaySource, Reason, RequestSent
 from ..errors import check

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .._c import _abi
-from .._c.arguments import Text, decoded, text
+from .._c.arguments import Text, text
+from .._c.texts import decoded
 from ..errors import ClosedError, check
 
 

@@ -13,9 +13,9 @@ from .._c import _abi
 from .._c.arguments import Real, Text, real
 from .._c.handle import Handle, HandleOwner, new_handle
 from ..enums import Error
-from ..errors import ClosedError, InvalidArgumentError, check
+from ..errors import ClosedError, InvalidArgumentError, Response, check
 from ._token_calls import Provider
-from .response import Response, raise_from_callbacks, response_of_call
+from .response import raise_from_callbacks, response_of_call
 from .watched import Watched
 
 #: The longest single wait of the main thread. Only the main thread runs signal handlers, but not while it waits in the

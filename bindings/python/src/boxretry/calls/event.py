@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 from .._c import _abi
-from .._c.arguments import decoded
+from .._c.texts import decoded
 from ..enums import Action, Cause, DelaySource, Error, EventKind, Reason
 from ._telling import tell_event
 from .watched import Watched, find_watched

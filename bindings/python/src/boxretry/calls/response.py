@@ -1,20 +1,31 @@
-"""The result of a call."""
+"""The result of a call: its response, or the error that it ended with."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterable, Iterator, Mapping
 from ctypes import PYFUNCTYPE, c_size_t, c_ssize_t, c_void_p, py_object, pythonapi
 from typing import TYPE_CHECKING, Any
 
 from .._c import _abi
-from .._c.arguments import Text, decoded, encoded
+from .._c.arguments import Text
 from .._c.handle import Handle
+from .._c.texts import decoded
 from .._hints import missing_from_response
 from ..attempt import Attempt, Reconnect, Redirect
 from ..enums import Error, Reason
-from ..errors import CLASSES, AnyError, BoxRetryError, ForkedError, HTTPStatusError, NetworkError, check, exception_of
+from ..errors import (
+    CLASSES,
+    AnyError,
+    BoxRetryError,
+    ForkedError,
+    HTTPStatusError,
+    NetworkError,
+    Response,
+    check,
+    exception_of,
+)
+from ..response_headers import ResponseHeaders
 from ._attempts import attempts_of_call, http_version_of_call, reconnects_of_call, redirects_of_call
 from ._token_calls import Provider
 from .log import is_given_up, log_giving_up, logger, without_secrets
@@ -27,71 +38,8 @@ _DETAILS = ("code", "message", "request_id", "help_url", "retry_after")
 _bytes_at = PYFUNCTYPE(py_object, c_void_p, c_ssize_t)(("PyBytes_FromStringAndSize", pythonapi))
 
 
-class ResponseHeaders(Mapping[str, str]):
-    """The header lines of a response. The case of names does not matter.
-
-    If several lines have one name, `headers[name]` is the first. Bytes that are not UTF-8 are escaped as
-    os.fsdecode() does it.
-    """
-
-    _pairs: list[tuple[str, str]] | None = None
-    _lines_by_name: dict[str, list[tuple[str, str]]] | None = None
-
-    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
-        self.raw = [(encoded(name), encoded(value)) for name, value in pairs]
-
-    @classmethod
-    def of_bytes(cls, raw: list[tuple[bytes, bytes]]) -> ResponseHeaders:
-        """Lines as they are in the response."""
-        headers = cls(())
-        headers.raw = raw
-        return headers
-
-    #: All lines as bytes, as the server sent them, in order.
-    raw: list[tuple[bytes, bytes]]
-
-    @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """All lines, as the server sent them, in order."""
-        if self._pairs is None:
-            self._pairs = [(decoded(name), decoded(value)) for name, value in self.raw]
-        return self._pairs
-
-    @property
-    def _lines(self) -> dict[str, list[tuple[str, str]]]:
-        """The lines by their names in lower case."""
-        if self._lines_by_name is None:
-            lines: dict[str, list[tuple[str, str]]] = {}
-            for name, value in self.pairs:
-                lines.setdefault(name.lower(), []).append((name, value))
-            self._lines_by_name = lines
-        return self._lines_by_name
-
-    def get_all(self, name: str) -> list[str]:
-        """The values of all lines with this name."""
-        return [value for _, value in self._lines.get(name.lower(), ())]
-
-    def __getitem__(self, name: str) -> str:
-        return self._lines[name.lower()][0][1]
-
-    def __iter__(self) -> Iterator[str]:
-        return (lines[0][0] for lines in self._lines.values())
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    def __repr__(self) -> str:
-        return f"ResponseHeaders({self.pairs!r})"
-
-
-class Response:
-    """The response of a call, with any status. Its parts are fetched from the library when they are first used.
-
-    In a child of os.fork(), parts that were not used before raise ForkedError. Copies and pickles have all parts.
-    """
-
-    #: 100 to 999.
-    status: int
+class _CallResponse(Response):
+    """A `Response`, fetched from a boxretry_response part by part; or a copy, which has all parts."""
 
     # What is not known yet is here, once for all responses.
     _content: bytes | None = None
@@ -115,17 +63,12 @@ class Response:
 
     @property
     def ok(self) -> bool:
-        """The status is that of a success or a redirect (B10).
-
-        False for a redirect that was not followed because the body of the request cannot be sent again (R3).
-        """
         if not 200 <= self.status < 400:
             return False
         return self.status < 300 or self.attempts[-1].reason is not Reason.NOT_REPLAYABLE
 
     @property
     def content(self) -> bytes:
-        """The body."""
         if self._content is None:
             assert self._handle is not None  # A copy has all its parts; the same below.
             length = c_size_t()
@@ -138,7 +81,6 @@ class Response:
 
     @property
     def text(self) -> str:
-        """The body as text, in the charset of its Content-Type, otherwise in UTF-8. Invalid bytes become U+FFFD."""
         from email.message import Message  # Slow to import, and not needed for bytes.
 
         message = Message()
@@ -149,21 +91,18 @@ class Response:
             return self.content.decode("utf-8", "replace")
 
     def json(self) -> Any:
-        """The body, parsed as JSON. Raises ValueError if it is not valid JSON."""
         import json
 
         return json.loads(self.content)
 
     @property
     def content_is_cut_off(self) -> bool:
-        """The body is truncated: it exceeds `error_body_limit` (B15)."""
         if self._content_is_cut_off is None:
             self._content_is_cut_off = bool(_abi.boxretry_response_body_is_cut_off(self._pointer()))
         return self._content_is_cut_off
 
     @property
     def headers(self) -> ResponseHeaders:
-        """The header lines of the final response."""
         if self._headers is None:
             pointer, lines, line = self._pointer(), [], _abi.Header()
             for index in range(_abi.boxretry_response_header_count(pointer)):
@@ -174,26 +113,22 @@ class Response:
 
     @property
     def http_version(self) -> int:
-        """10, 11, 20."""
         return self.attempts[-1].http_version if self._handle is None else http_version_of_call(self._pointer())
 
     @property
     def reason_phrase(self) -> str:
-        """The reason phrase of the status line, such as "Not Found"; "" if there is none, as in HTTP/2."""
         if self._reason_phrase is None:
             self._reason_phrase = decoded(_abi.boxretry_response_reason_phrase(self._pointer()))
         return self._reason_phrase
 
     @property
     def url(self) -> str:
-        """The URL of the response: the last one, if there were redirects."""
         if self._url is None:
             self._url = decoded(_abi.boxretry_response_url(self._pointer()))
         return self._url
 
     @property
     def sink_length(self) -> int:
-        """Bytes of the body that the file or the sink has taken; 0 without one."""
         if self._sink_length is None:
             length: int = _abi.boxretry_response_sink_length(self._pointer())
             self._sink_length = length
@@ -201,31 +136,24 @@ class Response:
 
     @property
     def redirects(self) -> list[Redirect]:
-        """The redirects that were followed, of all attempts, in order."""
         if self._redirects is None:
             self._redirects = redirects_of_call(self._pointer())
         return self._redirects
 
     @property
     def reconnects(self) -> list[Reconnect]:
-        """The requests that were sent again on a new connection, of all attempts, in order (B13)."""
         if self._reconnects is None:
             self._reconnects = reconnects_of_call(self._pointer())
         return self._reconnects
 
     @property
     def attempts(self) -> list[Attempt]:
-        """Every attempt of the call, in order; the last one led to this response."""
         if self._attempts is None:
             self._attempts = attempts_of_call(self._pointer())
         return self._attempts
 
     @property
     def token_error(self) -> AnyError | None:
-        """Why there was no access token for a replay, so that the original 401 is the response (R4); otherwise None.
-
-        If a token provider in Python raised an exception, it is the cause.
-        """
         if self._handle is None:  # A copy.
             return None
         error: int = _abi.boxretry_response_token_error(self._pointer())
@@ -236,10 +164,6 @@ class Response:
         return exception
 
     def error_detail(self, name: str) -> str | None:
-        """A detail of an error response (status 400 or above), from its JSON body or its headers; None: it has none.
-
-        name: "code", "message", "request_id", "help_url" or "retry_after" (the header as the server sent it).
-        """
         if self._details is None:
             pointer = self._pointer()
             found = {each: _abi.boxretry_response_error_detail(pointer, each.encode()) for each in _DETAILS}
@@ -247,7 +171,6 @@ class Response:
         return self._details.get(name)
 
     def raise_for_status(self) -> Response:
-        """Returns this response if it is `ok`; otherwise raises HTTPStatusError, which has it and its error details."""
         if self.ok:
             return self
         about = f"{self._method} {without_secrets(self.url)}"
@@ -288,6 +211,12 @@ class Response:
         )
 
 
+def replace_content(response: Response, content: bytes) -> None:
+    """Sets the body, for an adapter that has decompressed it."""
+    assert isinstance(response, _CallResponse)
+    response._content = content
+
+
 def _response_of_parts(
     status: int,
     content: bytes,
@@ -302,7 +231,7 @@ def _response_of_parts(
     reconnects: list[Reconnect],
     details: dict[str, str | None],
 ) -> Response:
-    response = Response.__new__(Response)
+    response = _CallResponse.__new__(_CallResponse)
     response._handle = None
     response.status, response._content = status, content
     response._headers, response._attempts = ResponseHeaders(pairs), attempts
@@ -323,7 +252,7 @@ def raise_from_callbacks(watched: Watched | None, handle: Handle, method: Text) 
             exception.attempts = attempts_of_call(handle.pointer)  # type: ignore[attr-defined]
             has_response = bool(_abi.boxretry_response_status(handle.pointer))
             name = method if isinstance(method, str) else decoded(method)
-            exception.response = Response(handle, name) if has_response else None  # type: ignore[attr-defined]
+            exception.response = _CallResponse(handle, name) if has_response else None  # type: ignore[attr-defined]
         raise exception
     finally:
         del exception  # Its traceback refers to this frame.
@@ -354,8 +283,8 @@ def response_of_call(handle: Handle, method: Text, provider: Provider | None, *,
         finally:
             del cause, exception  # Their tracebacks refer to this frame.
     if provider is not None and _abi.boxretry_response_token_error(handle.cell):
-        return Response(handle, name, provider.exception)
-    response = Response(handle, name)
+        return _CallResponse(handle, name, provider.exception)
+    response = _CallResponse(handle, name)
     if is_first and is_given_up(response.status, 0):
         _log_end(handle, name, f"status {response.status}")
     return response
@@ -390,7 +319,7 @@ def _exception_of_call(handle: Handle, method: str, error: Error, detail: str) -
     exception = exception_of(error, f"{text} ({about})")
     exception.attempts = attempts
     if _abi.boxretry_response_status(handle.pointer):
-        exception.response = Response(handle, method)
+        exception.response = _CallResponse(handle, method)
     exception.redirects = redirects_of_call(handle.pointer)
     exception.reconnects = reconnects_of_call(handle.pointer)
     return exception

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .._c.arguments import decoded
-from .response import ResponseHeaders
+from .._c.texts import decoded
+from ..response_headers import ResponseHeaders
 
 
 @dataclass(frozen=True)

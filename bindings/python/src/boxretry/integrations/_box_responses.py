@@ -14,8 +14,8 @@ from requests.structures import CaseInsensitiveDict
 from urllib3.exceptions import HTTPError
 from urllib3.response import HTTPResponse
 
-from ..calls.response import Response
-from ..errors import BoxRetryError, CancelledError
+from ..calls.response import replace_content
+from ..errors import BoxRetryError, CancelledError, Response
 from ..stream import Stream
 from ._engine import latin_1_lines
 
@@ -84,7 +84,7 @@ class Received:
     def _decompressed(self, response: Response) -> Response:
         if self._coding:
             try:
-                response._content = b"".join(_decompressed(iter([response.content]), self._coding))
+                replace_content(response, b"".join(_decompressed(iter([response.content]), self._coding)))
             except HTTPError as error:
                 raise BoxSDKError(message=str(error), error=error) from error
             self._coding = ""

@@ -10,14 +10,14 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any, Callable, Generic, TypeVar
 
-from .._c.arguments import encoded
+from .._c.texts import encoded
 from .._sending.names import unknown_argument
 from ..aio import AsyncClient
-from ..calls.response import ResponseHeaders
 from ..client import Client
 from ..decisions.strategy import RetryStrategy
 from ..errors import AnyError, ConnectError, ResolveError, SettingError
 from ..options import ClientSettings, Strategy
+from ..response_headers import ResponseHeaders
 from ..timeout import Timeout
 
 _AnyClient = TypeVar("_AnyClient", Client, AsyncClient)

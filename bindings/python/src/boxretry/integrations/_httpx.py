@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator, Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
-from .._c.arguments import encoded
+from .._c.texts import encoded
 from ..aio import AsyncClient, AsyncStream
-from ..calls.response import Response
 from ..client import Client
 from ..enums import Proxy
+from ..errors import Response
 from ..options import ClientSettings, Strategy
 from ..stream import Stream
 from ._engine import (

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._c.arguments import encoded
-from ..calls.response import ResponseHeaders
+from .._c.texts import encoded
+from ..response_headers import ResponseHeaders
 
 #: The name of an event, and its data.
 Event = tuple[str, dict[str, Any]]

@@ -8,8 +8,8 @@ from typing import Any
 from .._bodies.fed import FedSource, can_rewind, fed_file, fed_iterable
 from .._bodies.sources import descriptor_of, has_buffer
 from ..calls.call import slice_ms
-from ..calls.response import Response
 from ..client import Client
+from ..errors import Response
 from ..stream import Stream
 
 __all__ = ["body_of_host", "can_rewind", "send", "send_for_stream"]

@@ -41,7 +41,6 @@ from urllib3.util import Timeout as HostTimeout
 from urllib3.util.response import is_fp_closed
 from urllib3.util.url import _encode_target
 
-from ..calls.response import Response, ResponseHeaders
 from ..client import Client
 from ..enums import Proxy
 from ..errors import (
@@ -55,9 +54,11 @@ from ..errors import (
     ProtocolError,
     ReceiveError,
     ResourceTimeoutError,
+    Response,
     TLSError,
 )
 from ..options import ClientSettings, Strategy
+from ..response_headers import ResponseHeaders
 from ..stream import Stream
 from ._engine import (
     REQUEST_ARGUMENTS,
