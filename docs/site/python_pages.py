@@ -16,12 +16,12 @@ class Topic:
     title: str
     modules: tuple[str, ...]
     also: tuple[str, ...] = ()
-    """Names of types that do not know where they are defined."""
+    """Names that belong here, although other modules define them."""
 
 
 TOPICS = (
     Topic("client", "Client", ("client", "options", "timeout")),
-    Topic("responses", "Calls and responses", ("calls", "stream", "attempt")),
+    Topic("responses", "Calls and responses", ("calls", "response_headers", "stream", "attempt"), also=("Response",)),
     Topic("decisions", "Decisions", ("decisions", "outcome")),
     Topic("tokens", "Access tokens", ("tokens",), also=("TokenProvider",)),
     Topic("errors", "Errors", ("errors",)),
@@ -82,7 +82,9 @@ def _module_of(value: object) -> str:
 
 
 def _described(topic: Topic) -> str:
-    return "\n".join(_directive(name) for name in [*_names(topic.modules), *topic.also])
+    elsewhere = {name for other in TOPICS for name in other.also}
+    own = [name for name in _names(topic.modules) if name not in elsewhere]
+    return "\n".join(_directive(name) for name in [*own, *topic.also])
 
 
 def _directive(name: str) -> str:

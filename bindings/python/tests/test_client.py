@@ -575,6 +575,22 @@ def test_response_headers_by_themselves() -> None:
     assert repr(headers) == "ResponseHeaders([('Set-Cookie', 'a'), ('Set-Cookie', 'b')])"
 
 
+def test_response_headers_of_bytes_keep_them() -> None:
+    lines = [(b"Name", b"caf\xc3\xa9"), (b"name", b"\xe9")]
+    headers = ResponseHeaders.of_bytes(lines)
+    assert headers.raw == lines
+    assert headers.get_all("NAME") == ["caf\u00e9", "\udce9"]
+    assert ResponseHeaders(headers.pairs).raw == lines
+
+
+def test_a_response_has_its_header_lines_as_bytes_and_its_http_version(server: Server, client: Client) -> None:
+    response = client.get(server.url("/seq/200", {"h": "Name:\u00e9"}, id=server.new_id()))
+    for each in (response, pickle.loads(pickle.dumps(response))):
+        assert each.http_version == response.attempts[-1].http_version == 11
+        assert (b"Name", b"\xe9") in each.headers.raw
+        assert each.headers["name"] == "\udce9"
+
+
 def test_what_type_checkers_are_told_is_what_can_be_said() -> None:
     def keywords(function: Callable[..., Any]) -> set[str]:
         return {each.name for each in inspect.signature(function).parameters.values() if each.kind is each.KEYWORD_ONLY}

@@ -324,7 +324,7 @@ class Response(ABC):
     @property
     @abstractmethod
     def http_version(self) -> int:
-        """10, 11, 20."""
+        """The HTTP version of the response: 10, 11, 20."""
 
     @property
     @abstractmethod

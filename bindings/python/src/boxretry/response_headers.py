@@ -14,6 +14,9 @@ class ResponseHeaders(Mapping[str, str]):
     os.fsdecode() does it.
     """
 
+    #: All lines as bytes, as the server sent them, in order.
+    raw: list[tuple[bytes, bytes]]
+
     _pairs: list[tuple[str, str]] | None = None
     _lines_by_name: dict[str, list[tuple[str, str]]] | None = None
 
@@ -22,13 +25,10 @@ class ResponseHeaders(Mapping[str, str]):
 
     @classmethod
     def of_bytes(cls, raw: list[tuple[bytes, bytes]]) -> ResponseHeaders:
-        """Lines as they are in the response."""
+        """Makes it of the lines as they are in the response."""
         headers = cls(())
         headers.raw = raw
         return headers
-
-    #: All lines as bytes, as the server sent them, in order.
-    raw: list[tuple[bytes, bytes]]
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
