@@ -140,6 +140,80 @@ def test_f81_ctrl_c_comes_while_a_body_arrives(way: str) -> None:
     assert (status, output) == (0, "interrupted\n")
 
 
+#: What the main thread does, and the answer's status and Retry-After. The body of a 200 has no end.
+CALLBACKS = {
+    "on_event": ("Client(on_event=bool).get(url)", "503 Busy", 60),
+    "before_attempt": ("Client().get(url, before_attempt=bool)", "503 Busy", 0),
+    "on_event in a stream": ("Client(on_event=bool).stream('GET', url).__enter__()", "503 Busy", 60),
+    "on_event in Call.response()": ("Client(on_event=bool).submit('GET', url).response()", "503 Busy", 60),
+    "on_progress": ("Client().get(url, on_progress=bool)", "200 OK", 60),
+}
+
+
+@pytest.mark.parametrize(
+    ("number", "callback"), [("SIGALRM", "on_event"), *(("SIGINT", callback) for callback in CALLBACKS)]
+)
+def test_f81_an_exception_of_a_signal_handler_just_before_a_callback(number: str, callback: str) -> None:
+    """Python runs the handler before the first line of the callback, which cannot catch the exception there.
+
+    The single waits are long, so that the handler runs there and not between two of them.
+    """
+    way, status, after = CALLBACKS[callback]
+    length = "Content-Length: 0\\r\\n" if status == "503 Busy" else ""
+    program = f"""
+    import contextlib, os, signal, socket
+    from boxretry._sending import performing
+    from boxretry.calls import call
+    performing.SLICE_MS = call.SLICE_MS = 1000
+    class Alarm(Exception):
+        pass
+    def ring(number, frame):
+        raise Alarm
+    signal.signal(signal.SIGALRM, ring)
+    listener = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{{listener.getsockname()[1]}}/"
+    def answer():
+        connection, _ = listener.accept()
+        connection.recv(10000)
+        os.kill(os.getpid(), signal.{number})
+        with contextlib.suppress(OSError):
+            connection.sendall(b"HTTP/1.1 {status}\\r\\nRetry-After: {after}\\r\\n{length}\\r\\n")
+            while "{status}" == "200 OK":
+                connection.sendall(b"x")
+            connection.recv(10000)
+        listener.accept()
+    threading.Thread(target=answer, daemon=True).start()
+    try:
+        {way}
+    except (KeyboardInterrupt, Alarm) as error:
+        print(type(error).__name__, flush=True)
+    os._exit(0)
+    """
+    expected = {"SIGINT": "KeyboardInterrupt\n", "SIGALRM": "Alarm\n"}[number]
+    assert end_of(start(program)) == (0, expected, "")
+
+
+def test_other_exceptions_that_nothing_can_catch_go_where_they_always_go(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here, that of a destructor, in a callback on the main thread."""
+    told: list[BaseException | None] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: told.append(unraisable.exc_value))
+    hook = sys.unraisablehook
+
+    class Fails:
+        def __del__(self) -> None:
+            raise ZeroDivisionError
+
+    with Client() as client:
+        response = client.get(
+            server.url("/seq/200", id=server.new_id()), before_attempt=lambda request: Fails() and None
+        )
+    assert response.status == 200
+    assert [type(each) for each in told] == [ZeroDivisionError]
+    assert sys.unraisablehook is hook
+
+
 def test_f81_ctrl_c_just_after_the_request_was_begun(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may come at any moment: here, the library has made the call, and Python does not know it yet."""
     begin = _abi.boxretry_client_submit_and_wait

@@ -7,6 +7,7 @@ from functools import partial
 
 from .._c import _abi
 from .._c.handle import Handle
+from ..calls._interrupts import waited
 from ..calls.call import SLICE_MS, end_and_free
 from ..enums import Error
 from ..errors import check
@@ -22,7 +23,12 @@ def submit(client: Handle, sending: Sending, wait_ms: int = 0) -> Handle:
     free = partial(end_and_free, sending.body) if sending.lend() else _abi.boxretry_call_free
     call = Handle(None, free, keeps=(client, sending))
     if wait_ms:
-        check(_abi.boxretry_client_submit_and_wait(client.pointer, sending.struct, wait_ms, call.cell))
+        try:
+            check(waited(_abi.boxretry_client_submit_and_wait, client.pointer, sending.struct, wait_ms, call.cell))
+        except BaseException:  # The exception refers to this frame, and so to the call.
+            if call.cell.value is not None:
+                _abi.boxretry_call_cancel(call.cell)
+            raise
     else:
         check(_abi.boxretry_client_submit(client.pointer, sending.struct, call.cell))
     return call
@@ -44,13 +50,13 @@ def perform_in_slices(client: Handle, sending: Sending) -> Handle:
     call = c_void_p()
     lent = sending.body if sending.lend() else None
     try:  # From before it is sent, because Ctrl-C may come at any moment.
-        status = _abi.boxretry_client_submit_and_wait(client.pointer, sending.struct, SLICE_MS, call)
+        status = waited(_abi.boxretry_client_submit_and_wait, client.pointer, sending.struct, SLICE_MS, call)
         if status:
             check(status)
         response = Handle(None, _abi.boxretry_response_free)
         response.cell.value = _abi.boxretry_call_take_response(call)
         if response.cell.value is None:  # It has not ended yet.
-            while (status := _abi.boxretry_call_wait(call, SLICE_MS)) == _WAIT_TIMEOUT:
+            while (status := waited(_abi.boxretry_call_wait, call, SLICE_MS)) == _WAIT_TIMEOUT:
                 pass
             if status:
                 check(status)

@@ -14,6 +14,7 @@ from .._c.arguments import Real, Text, real
 from .._c.handle import Handle, HandleOwner, new_handle
 from ..enums import Error
 from ..errors import ClosedError, InvalidArgumentError, Response, check
+from ._interrupts import waited
 from ._token_calls import Provider
 from .response import raise_from_callbacks, response_of_call
 from .watched import Watched
@@ -64,7 +65,7 @@ class Call:
 
     def _wait_for_news(self) -> None:
         """Waits until the call has ended, or a callback has woken this thread; also returns from time to time."""
-        status = _abi.boxretry_call_wait(self._handle.pointer, slice_ms())
+        status = waited(_abi.boxretry_call_wait, self._handle.pointer, slice_ms())
         self._has_ended = not status
         if status and status != Error.WAIT_TIMEOUT:
             check(status)
@@ -134,7 +135,7 @@ def wait_in_slices(wait: Callable[[int], int], timeout: Real | None) -> None:
     longest = slice_ms()
     limit = None if timeout is None else real(timeout, "timeout")
     if limit is None or limit > threading.TIMEOUT_MAX:
-        while (status := wait(longest)) == Error.WAIT_TIMEOUT:
+        while (status := waited(wait, longest)) == Error.WAIT_TIMEOUT:
             pass
         return check(status)
     if not limit >= 0:
@@ -142,6 +143,6 @@ def wait_in_slices(wait: Callable[[int], int], timeout: Real | None) -> None:
     due = time.monotonic() + limit
     while True:
         left_ms = max(math.ceil((due - time.monotonic()) * 1000), 0)
-        status = wait(min(longest, left_ms))
+        status = waited(wait, min(longest, left_ms))
         if status != Error.WAIT_TIMEOUT or left_ms <= longest:
             return check(status)

@@ -276,9 +276,6 @@ def response_of_call(handle: Handle, method: Text, provider: Provider | None, *,
             cause = provider.exception
         try:
             exception = _exception_of_call(handle, name, Error(error), detail)
-            if is_first and cause is None and watched is not None and watched.lost_exception(error):
-                # A signal handler raised it on the main thread, before the callback could catch it.
-                raise KeyboardInterrupt from exception
             raise exception from cause
         finally:
             del cause, exception  # Their tracebacks refer to this frame.

@@ -8,7 +8,6 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Callable
 
 from .._c import _abi
-from ..enums import Error
 from ..outcome import Request
 
 if TYPE_CHECKING:
@@ -66,10 +65,6 @@ class Watched:
             self.cause = exception
         else:
             self.keep(exception)
-
-    def lost_exception(self, error: int) -> bool:
-        """Whether a callback for a body failed with an exception that was not kept."""
-        return (error == Error.SINK and self.sink is not None) or (error == Error.SOURCE and self.source is not None)
 
     def take_cause(self) -> BaseException | None:
         """The exception that ended the call, once: it refers to frames that refer to this object."""
