@@ -33,11 +33,11 @@ def waited(wait: Callable[..., int], *arguments: Any) -> int:
     finally:
         if sys.unraisablehook is keep:
             sys.unraisablehook = hook
-    try:
-        if raised:
+    if raised:
+        try:
             raise raised[0]
-    finally:
-        raised.clear()  # Tracebacks refer to this frame.
+        finally:
+            raised.clear()  # The exception's traceback refers to this frame.
     return status
 
 
