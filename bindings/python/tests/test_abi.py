@@ -33,6 +33,7 @@ ENUMS: dict[str, type[IntEnum]] = {
     "BOXRETRY_PRESET_": enums.Preset,
     "BOXRETRY_": enums.HTTPVersion,
     "BOXRETRY_SWITCH_": enums.Switch,
+    "BOXRETRY_THREADS_": enums.Threads,
     "BOXRETRY_SOURCE_": enums.SourceKind,
     "BOXRETRY_SINK_": enums.SinkKind,
     "BOXRETRY_WRITE_": enums.WriteAnswer,

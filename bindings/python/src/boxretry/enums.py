@@ -231,6 +231,13 @@ class Switch(IntEnum):
     OFF = -1
 
 
+class Threads(IntEnum):
+    """Whether the library starts threads for a client. Clients of this package have the default."""
+
+    OWN = 0
+    NONE = 1
+
+
 class SourceKind(IntEnum):
     """Where the body of a request comes from. In the public interface, the type of `data` sets it."""
 
