@@ -6,7 +6,7 @@ import Testing
 
 /// C3: the origin gate in the engine, in virtual time.
 @Suite struct GateTests {
-    /// What was told of gates: the kind, seconds since the call was made, the status, and the delay.
+    /// The events about gates: the kind, seconds since the call was made, the status, and the delay.
     final class Log {
         private(set) var events: [String] = []
         private var ends: [ObjectIdentifier: Double] = [:]
@@ -86,7 +86,8 @@ import Testing
         #expect(log.events.count == 1)
     }
 
-    @Test("deadlines and cancels go on as always, and what was never sent is no attempt") func ends() throws {
+    @Test("deadlines and cancels work behind a gate, and a request that was never sent does not count as an attempt")
+    func ends() throws {
         let scene = try scene(.status(429, "Retry-After: 5"), .status(200, after: 10))
         let late = try scene.makeCall { $0.deadline = 2_000 }
         let cancelled = try scene.makeCall()
@@ -107,7 +108,7 @@ import Testing
         #expect((stats.attempts, stats.retries, stats.held) == (2, 0, 4))
     }
 
-    @Test("an attempt that ends without an answer, or is cancelled, gives its place to the next") func places() throws {
+    @Test("an attempt that ends without an answer, or is canceled, gives its place to the next") func places() throws {
         let scene = try scene(
             .status(429, "Retry-After: 1"), .exception(.receive, after: 1), .silence, .status(200, after: 1))
         let calls = try [
@@ -122,7 +123,7 @@ import Testing
     }
 
     @Test(
-        "a redirect to an origin that is gated waits within its attempt, whose resource time goes on (M2)",
+        "a redirect to a gated origin waits within its attempt, whose resource time keeps running (M2)",
         arguments: [false, true])
     func redirected(timesOut: Bool) throws {
         let scene = try scene(
@@ -139,7 +140,8 @@ import Testing
         }
     }
 
-    @Test("a Retry-After above the strategy's cap holds for the cap only, and not at all where calls end there (B11)")
+    @Test(
+        "a Retry-After above the strategy's cap closes the gate for the cap only, or not if such calls end there (B11)")
     func capped() throws {
         for (overCap, begins) in [(BoxRetryOptions.OverCap.clamp, [0.0, 2]), (.stop, [0, 1])] {
             let scene = try scene(.status(429, "Retry-After: 100"), .status(200))
@@ -170,7 +172,7 @@ import Testing
         #expect((moments.max() ?? 0) - (moments.min() ?? 0) > 0.5)
     }
 
-    @Test("a gate that has held nobody for a minute is dropped") func dropped() throws {
+    @Test("a gate that has held no attempt for a minute is dropped") func dropped() throws {
         let scene = try scene(.status(429, "Retry-After: 5"), .status(200), .status(200, after: 200))
         #expect(try scene.perform(strategy: noRetries).status == 429)
         _ = scene.clock.advance(bySeconds: 50)

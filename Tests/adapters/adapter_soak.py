@@ -19,7 +19,7 @@ WARM_UP = 2000
 #: Rounds of a measurement of time.
 ROUNDS = 25
 
-#: Sends so many requests.
+#: Sends this number of requests.
 Send = Callable[[int], None]
 
 

@@ -25,7 +25,7 @@ class ApiServer(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def reset(self) -> None:
-        """Forgets all that has come, and what it was told to keep."""
+        """Forgets all requests, and what it had to keep."""
         self.received: list[dict[str, Any]] = []
         self.uploads: dict[str, bytearray] = {}
         self.breaks = {"/org/model/resolve/main/file.bin": 1}

@@ -124,7 +124,7 @@ def twine(url: str, is_ours: bool) -> Any:
     import twine.utils
     from twine.__main__ import main
 
-    twine.utils.HTTPAdapter = requests.sessions.HTTPAdapter  # It mounts one of its own.
+    twine.utils.HTTPAdapter = requests.sessions.HTTPAdapter  # It mounts its own adapter.
 
     with tempfile.TemporaryDirectory() as folder:
         wheel = Path(folder) / "nothing-1.0-py3-none-any.whl"

@@ -23,7 +23,7 @@ from recording import Answer, Received, RecordingServer, ok, raw
 
 ONCE: dict[str, Any] = {"max_attempts": 1, "max_retries_on_exception": 0}
 
-#: A body and headers, as both packages take them: as they are made anew for each request.
+#: A body and headers, as both packages take them. Each request gets new ones.
 BODIES: dict[str, Callable[[], dict[str, Any]]] = {
     "none": dict,
     "form": lambda: {"data": {"a": "1", "b": "ü &"}},
@@ -238,7 +238,7 @@ class Package(NamedTuple):
     """What is compared, and what differs."""
 
     check: Callable[[str, str, Answer, Callable[[], dict[str, Any]], bool], None]
-    #: The arguments of a request, made anew for each.
+    #: Makes the arguments of one request.
     bodies: dict[str, Callable[[], dict[str, Any]]]
     #: Answers that it takes differently, and why.
     different: dict[str, str]

@@ -4,7 +4,7 @@ import RetryCore
 public final class TokenRequest {
     public let source: TokenSource
     private let call: UInt64
-    /// Whoever asks drives the provider's loop: no thread is to be started.
+    /// The caller drives the provider's loop: the provider must not start a thread.
     let isHosted: Bool
 
     init(source: TokenSource, call: UInt64, isHosted: Bool = false) {
@@ -43,7 +43,7 @@ public final class TokenRequest {
 /// Gets tokens. Called once for each token that is needed, and by one source only when the call before has been answered or
 /// has timed out (T3).
 public protocol TokenProvider: AnyObject {
-    /// Whether `provide` may block: then each call has a thread of its own.
+    /// Whether `provide` may block: then each call runs on its own thread.
     var mayBlock: Bool { get }
 
     /// The loop that its requests run on; nil: none.
@@ -57,7 +57,7 @@ extension TokenProvider {
     public var loop: (any ProviderLoop)? { nil }
 }
 
-/// For a fixed token, which is never dropped, so that nobody asks for another (T12).
+/// For a fixed token. The source never drops it, so it never asks for another one (T12).
 public final class NoTokenProvider: TokenProvider {
     public init() {}
 

@@ -1,11 +1,11 @@
 import CShims
 import RetryCore
 
-/// Hands out the one token that everybody shares, and sees to it that there is one (T). Any thread.
+/// Supplies the shared token, and renews it (T). Any thread.
 ///
-/// The state machine decides; here are its lock, its threads and its clock. While a fetch runs, the source has a thread of
-/// its own for timers and callbacks; a provider that may block has another one for each of its calls. Nothing is called
-/// with the lock held.
+/// The state machine decides; the source adds its lock, its threads and its clock. While a fetch runs, the source has
+/// its own thread for timers and callbacks; each call of a provider that may block has another one. The source calls no
+/// callback with the lock held.
 public final class TokenSource {
     typealias Machine = TokenMachine<SecretBytes, TokenWaiter>
 
@@ -14,7 +14,7 @@ public final class TokenSource {
     /// False for a fixed token: it is never dropped, and there is no other (T12).
     let isRenewable: Bool
     private let shelf = TokenShelf()
-    /// Makes what lies on the shelf.
+    /// Makes the cached item.
     private let makeItem: (AccessToken) -> AnyObject
 
     /// Guards what follows, and wakes the source's thread.
@@ -24,7 +24,7 @@ public final class TokenSource {
     /// Calls of a provider that may block which have not returned. Each has a thread.
     private var runningCalls = 0
     private var isClosed = false
-    /// More than one fetch has by default: each of its calls may be given up, and go on all the same.
+    /// More than one fetch makes by default: a call that times out may still run.
     private static let maximumRunningCalls = 16
     /// Threads that perform actions.
     private var performing = 0
@@ -32,13 +32,13 @@ public final class TokenSource {
     private let clockUser: SharedManualClock.User?
     /// For what the source's thread waits on a manual clock.
     private var alarmDue = Int64.min
-    /// Loops without a thread do what is to be done for the present fetch, and no thread is started for it: it was begun
-    /// there, and nobody else waits for it.
+    /// Loops without a thread do the work of the present fetch, and the source starts no thread for it: such a loop
+    /// started it, and has its only waiters.
     private var isHosted = false
     private var guests: TokenGuest?
     /// A call of the provider that one of them is to make.
     private var hostedCall: UInt64?
-    /// Who is to be told on the source's thread, in this order.
+    /// Waiters whose result the source's thread delivers, in this order.
     private var outbox: [(TokenWaiter, TokenResult)] = []
 
     /// A token that is known before the first fetch, and how many seconds remain of its life (T12).
@@ -98,7 +98,7 @@ public final class TokenSource {
     @inline(__always)
     public var itemAtHand: Unmanaged<AnyObject>? { shelf.read() }
 
-    /// The token, if there is one at hand. Nobody waits.
+    /// The cached token, if it is valid. Does not wait.
     public func tokenAtHand() -> AccessToken? {
         var token: AccessToken?
         update { machine, moment in
@@ -110,7 +110,7 @@ public final class TokenSource {
         return token
     }
 
-    /// How it ended, if it did at once; else nil: the waiter will be told.
+    /// The result, if it is available at once; otherwise nil, and the waiter gets it later.
     public func token(for waiter: TokenWaiter) -> TokenResult? {
         // Before it asks, so that there is no end that the switch does not know of.
         waiter.cancelSwitch?.add(waiter)
@@ -119,7 +119,7 @@ public final class TokenSource {
             waiter.cancelSwitch?.remove(waiter)
             return result
         }
-        // A cancel that came while it asked has found nobody.
+        // A cancel during the request did not find this waiter.
         if waiter.cancelSwitch?.isTriggered == true { cancel(waiter) }
         return nil
     }
@@ -157,13 +157,13 @@ public final class TokenSource {
         return waiter.result
     }
 
-    /// Ends the wait of one waiter; the fetch goes on (T9). Nothing happens if it has had its end.
+    /// Ends the wait of one waiter; the fetch continues (T9). Does nothing if the wait has already ended.
     public func cancel(_ waiter: TokenWaiter) {
         guard leave(waiter) else { return }
         tell([waiter], .failure(.cancelled))
     }
 
-    /// False if the waiter has been told, or will be.
+    /// False if the waiter has its result, or if the result is on its way.
     private func leave(_ waiter: TokenWaiter) -> Bool {
         shim_monitor_lock(monitor)
         defer { shim_monitor_unlock(monitor) }
@@ -193,7 +193,7 @@ public final class TokenSource {
         }
     }
 
-    /// Ends all waits, and drops the token (T10). A provider that is still at work finishes into nothing.
+    /// Ends all waits, and drops the token (T10). The result of a provider call in progress is discarded.
     public func close() {
         update { machine, _ in
             isClosed = true
@@ -264,8 +264,8 @@ public final class TokenSource {
         return machine.isCalling && provider.mayBlock ? .slow : .none
     }
 
-    /// With the lock held: shows the readers what there is now, and sees to it that the timer is waited for. What is to be
-    /// done if nobody can wait for it.
+    /// With the lock held: updates what readers see, and makes sure that a thread or a loop waits for the timer.
+    /// Returns the actions to run if none can.
     private func settle(at moment: TokenMoment) -> [Machine.Action] {
         if !machine.isFetching { hostedCall = nil }
         if let held = machine.current, clock.isSystem,
@@ -386,7 +386,8 @@ public final class TokenSource {
         return hostedCall
     }
 
-    /// What a host does, on its loop: calls the provider, and looks at the time. When there is more; nil: nothing at all.
+    /// What a host does on its loop: calls the provider, and checks the timer. Returns when the next work is due, or
+    /// nil.
     func help(_ guest: TokenGuest) -> Int64? {
         if let call = takeHostedCall() { provider.provide(TokenRequest(source: self, call: call, isHosted: true)) }
         update { machine, moment in machine.timePassed(at: moment) }
@@ -409,7 +410,7 @@ public final class TokenSource {
         finishAlone()
     }
 
-    /// The answer to a request under way may have a new refresh token, although nobody waits for a token here any more.
+    /// The response to a request in progress may have a new refresh token, even if no waiter is left.
     private func finishAlone() {
         shim_monitor_lock(monitor)
         let isAlone = isClosed && guests == nil
@@ -441,7 +442,7 @@ public final class TokenSource {
         return true
     }
 
-    /// With the lock held. False if no thread can be had: then a call of the provider that takes too long is not ended.
+    /// With the lock held. False if no thread can be started: then a provider call does not time out.
     private func startThread() -> Bool {
         if hasThread { return true }
         let context = Unmanaged.passRetained(self)

@@ -1,7 +1,7 @@
 import CShims
 import RetryCore
 
-/// Somebody who waits for a token, and is told once how that ended (T9).
+/// Waits for a token, and gets the result exactly once (T9).
 public final class TokenWaiter {
     let source: TokenSource
     let delivery: Delivery
@@ -13,16 +13,16 @@ public final class TokenWaiter {
     var placeAtSwitch = 0
     /// By which the waiter leaves; 0 until it waits. Guarded by the source's lock.
     var ticket: UInt64 = 0
-    /// Written before the waiter is told.
+    /// Written before it is delivered.
     private(set) var result = TokenResult.failure(.source(.closed))
 
-    /// How the waiter is told.
+    /// How the waiter gets its result.
     public enum Delivery {
         /// Wakes a thread.
         case thread(Waiter)
-        /// Called on the source's own thread, or on the one that asked if no other can be had. It must not block.
+        /// Called on the source's own thread, or on the caller's thread if no thread can be started. It must not block.
         case callback((TokenResult) -> Void)
-        /// Called at once, on whatever thread it happens, outside every lock. It must neither block nor call foreign code:
+        /// Called at once, on any thread, outside of all locks. It must neither block nor call foreign code:
         /// an engine takes it as a command.
         case atOnce((TokenResult) -> Void)
     }

@@ -61,7 +61,8 @@ public final class Call: TimerEntry {
     /// Where it stands among the calls of its switch; guarded by the switch's lock.
     var placeAtSwitch = 0
 
-    /// What C has of this call, and whether nobody has been given it yet: it is for whoever takes it from the queue.
+    /// The C handle of this call, and whether it is still unclaimed: the thread that takes the call from the queue gets
+    /// it.
     public var handle: UnsafeMutableRawPointer?
     public var isUnowned = false
     /// Keeps `handle` alive until the call has ended, since callbacks are lent it and its owner may free it at any moment.
@@ -79,12 +80,12 @@ public final class Call: TimerEntry {
     var isWoken = false
     var isWaitOver: Bool { isDone || isWoken }
     public let delivery: Delivery
-    /// Guarded by the queue that it is delivered to: it is there, to be taken; nobody will ask for it any more.
+    /// Guarded by the queue that it is delivered to: it is in the queue; the program has abandoned it.
     var isInQueue = false
     var isAbandoned = false
     let cancelSwitch: CancelSwitch?
 
-    /// How the end of a call is told, apart from those who wait for it.
+    /// How the end of a call is reported, besides to the threads that wait for it.
     public enum Delivery {
         case none
         case queue(CompletionQueue)

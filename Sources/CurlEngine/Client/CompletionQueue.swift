@@ -9,11 +9,11 @@ public final class CompletionQueue {
     private var isClosed = false
     /// Somebody may poll the descriptor.
     private var isPolled = false
-    /// Calls that are to come here, and the engine of all of them: whoever waits here may drive it. Nil: there are none, or
-    /// those of several engines.
+    /// Calls that will be delivered here, and the engine of all of them: a thread that waits here may drive it. Nil:
+    /// there are no calls, or several engines.
     private var expected = 0
     private var waiters = 0
-    /// Calls that have begun, of engines that have no thread: whoever waits here drives the engine.
+    /// Calls in progress on engines without a thread: a thread that waits here drives the engine.
     private var begun = 0
     private var engine: Engine?
 
@@ -46,7 +46,8 @@ public final class CompletionQueue {
         return eventfd
     }
 
-    /// A call of that engine will come here. False if nobody will wait for it here: somebody polls the descriptor.
+    /// A call of that engine will be delivered here. False if no thread will wait here: the program polls the
+    /// descriptor.
     func expect(_ engine: Engine) -> Bool {
         shim_monitor_lock(monitor)
         defer { shim_monitor_unlock(monitor) }
@@ -96,7 +97,7 @@ public final class CompletionQueue {
         return !calls.isEmpty
     }
 
-    /// Nobody will ask for this call any more: it does not come here, or leaves.
+    /// The program has abandoned this call: the queue does not accept it, or removes it.
     func abandon(_ call: Call) {
         shim_monitor_lock(monitor)
         call.isAbandoned = true
@@ -113,7 +114,7 @@ public final class CompletionQueue {
         if isPolled, calls.isEmpty { shim_eventfd_clear(eventfd) }
     }
 
-    /// Takes no further calls, and gives those to `body` that nobody else knows of.
+    /// Accepts no further calls, and passes to `body` those that the program has no reference to.
     public func close(_ body: (Call) -> Void) {
         shim_monitor_lock(monitor)
         isClosed = true
@@ -126,7 +127,8 @@ public final class CompletionQueue {
         for call in unowned { body(call) }
     }
 
-    /// Gives at most so many ended calls to `body`, and waits so long for the first one. The number of calls given.
+    /// Passes at most `capacity` ended calls to `body`, and waits up to the timeout for the first. Returns their
+    /// number.
     public func take(atMost capacity: Int, timeoutMilliseconds: Int64, _ body: (Call, Int) -> Void) -> Int {
         let limit = Instant(nanoseconds: shim_monotonic_nanoseconds()).advanced(byMilliseconds: timeoutMilliseconds)
         shim_monitor_lock(monitor)

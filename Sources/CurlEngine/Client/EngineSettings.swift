@@ -1,7 +1,7 @@
 import CShims
 import RetryCore
 
-/// What a client's options say of its engine. Whoever makes one frees it, or gives it to an engine, which does.
+/// What a client's options say about its engine. The owner frees it, or passes it to an engine, which then frees it.
 public struct EngineSettings {
     public typealias Text = UnsafeMutablePointer<CChar>
 
@@ -35,7 +35,7 @@ public struct EngineSettings {
     public var onEvent: ((EngineEvent) -> Void)?
     /// Gets libcurl's handle before each sending. Runs on the loop, and must not block.
     public var onTransfer: ((UnsafeMutableRawPointer?) -> Void)?
-    /// Lets go of what C has of a call, where there is nobody to give it to.
+    /// Releases the C handle of a call that no thread will take.
     public var dropHandle: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
 
     public init() {}

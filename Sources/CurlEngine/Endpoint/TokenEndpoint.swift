@@ -1,8 +1,8 @@
 import CShims
 import RetryCore
 
-/// Gets tokens from an HTTP token endpoint (T12): one POST for each, by an engine of its own. Neither a redirect nor a 401 is
-/// followed up, and nothing is retried here: that is the source's to do.
+/// Gets tokens from an HTTP token endpoint (T12): one POST for each, by a separate engine. Neither a redirect nor a 401
+/// is followed up, and nothing is retried here: that is the source's to do.
 public final class TokenEndpoint: TokenProvider {
     public struct Settings {
         public var form = SecretForm()
@@ -143,7 +143,7 @@ public final class TokenEndpoint: TokenProvider {
         case .failure(let failure, let isRetryable):
             _ = request.fail(failure, isRetryable: isRetryable, leastDelay: leastDelay(result))
         case .token(let token, let life, let refreshToken):
-            // First of all: the old one may have been used up, even if nobody waits for the new token any more.
+            // Do this first: the old refresh token may be used up, even if no waiter for the new token is left.
             if let refreshToken, !rotate(refreshToken) {
                 return fail(request, "there is no memory for the refresh token, which is lost")
             }
@@ -194,14 +194,14 @@ public final class TokenEndpoint: TokenProvider {
 }
 
 extension RequestCopy {
-    /// The call has ended: nobody reads the body any more, and there are secrets in it (T1).
+    /// The call has ended: nothing reads the body any more, and it contains secrets (T1).
     fileprivate func wipeBody() {
         if case .memory(let bytes, let count, _) = body { shim_wipe(UnsafeMutableRawPointer(mutating: bytes), count) }
     }
 }
 
 extension CallResult {
-    /// Nobody else has this result, and there is a token in it (T1).
+    /// This is the only reference to the result, and it contains a token (T1).
     fileprivate func wipeBody() {
         shim_wipe(UnsafeMutableRawPointer(mutating: body.baseAddress), body.count)
     }

@@ -37,7 +37,7 @@ extension Engine {
         arm(call)
     }
 
-    /// Goes on with what a callback has paused.
+    /// Resumes a body that a callback has paused.
     func resume(_ call: Call) {
         guard let transfer = call.transfer, !transfer.isDetached, call.attempt.resumed() else { return }
         transfer.touch()
@@ -145,7 +145,7 @@ extension Engine {
             active[call.activeIndex] = last
             last.activeIndex = call.activeIndex
         }
-        // What was decided about the last attempt is not why a call was cancelled, or ran out of time.
+        // The decision about the last attempt is not the reason why a call was canceled, or ran out of time.
         let isDecided = ending != .cancelled && ending != .deadline
         if ending == .response, call.transfer?.decision?.action == .succeed { budget?.giveBack() }
         tell(.callEnded, call, isDecided ? call.records.last : nil, ending)

@@ -1,7 +1,7 @@
 import CShims
 import RetryCore
 
-/// What is asked of the strategy, and what becomes of its answers. All of it runs on the loop.
+/// Questions to the strategy, and what the engine does with the answers. All of it runs on the loop.
 extension Engine {
     /// Asks the strategy about an attempt that has ended; on the pool, if foreign code will answer.
     func decide(_ call: Call) {
@@ -16,7 +16,7 @@ extension Engine {
         if !ask(StrategyQuestion(call, transfer)) { perform(call.machine.failed(.exhausted), call) }
     }
 
-    /// The same on the loop, and in place: nobody else has to see the answer before the call acts on it.
+    /// The same on the loop, and in place: the call acts on the answer directly.
     @_optimize(speed)
     private func decideAtOnce(_ call: Call, _ transfer: Transfer) {
         do throws(StrategyFailure) {
@@ -44,14 +44,14 @@ extension Engine {
         return ask(StrategyQuestion(call, transfer)) || transfer.refuse(.exhausted)
     }
 
-    /// Puts a question to foreign code, on the pool or, without a thread, on the loop. False if no thread can be had.
+    /// Asks a custom strategy, on the pool or, without a thread, on the loop. False if no thread can be started.
     private func ask(_ question: StrategyQuestion) -> Bool {
         guard settings.isDriven else { return pool.ask(question) }
         post(.ask(question), about: question.call)
         return true
     }
 
-    /// There is an answer. It is about one attempt, and changes nothing once the call has gone on without it.
+    /// The answer has arrived. It is about one attempt, and has no effect once the call has continued without it.
     func answered(_ question: StrategyQuestion) {
         let (call, transfer) = (question.call, question.transfer)
         guard call.transfer === transfer, let answer = question.answer.map({ charged($0, transfer) }) else { return }
@@ -74,7 +74,7 @@ extension Engine {
         return transfer.deliver(to: sink)
     }
 
-    /// What becomes of an answer when a retry has been taken out of the budget, or there is none left in it (C1).
+    /// Charges a retry to the budget. Changes the answer if the budget is empty (C1).
     private func charged(_ answer: StrategyAnswer, _ transfer: Transfer) -> StrategyAnswer {
         guard answer.decision?.isRetry == true, budget?.take() == false else { return answer }
         var answer = answer

@@ -2,7 +2,7 @@ import CShims
 import RetryCore
 
 /// An engine without a thread, which the program drives: in `perform` and in the functions that wait, as other engines too,
-/// and in `drive`. While nobody drives it, it is parked: its descriptor becomes readable when there is something to do.
+/// and in `drive`. While no thread drives it, it is parked: its descriptor becomes readable when there is work to do.
 extension Engine {
     /// A descriptor that is readable while `drive` has something to do. -1: the engine has a thread, or is closed.
     public var descriptor: Int32 { settings.isDriven ? watched() : -1 }
@@ -10,7 +10,7 @@ extension Engine {
     public func watched() -> Int32 {
         locked {
             guard let transport else { return -1 }
-            if !isWatched { transport.wake() }  // Nobody has set it so far to what there is to do.
+            if !isWatched { transport.wake() }  // The descriptor does not show yet whether there is work.
             isWatched = true
             return transport.descriptor
         }
@@ -36,7 +36,7 @@ extension Engine {
         drive(until: 0, .turn)
     }
 
-    /// The driver leaves. It does what can be done now, since nobody may come for a long time.
+    /// The driver leaves. It does the work that is due now, since the next driver may not come for a long time.
     func park() {
         guard let transport else { return }
         let isIdle = locked {

@@ -3,9 +3,9 @@ import RetryCore
 
 /// Who drives the loop.
 ///
-/// A thread that waits for something anyway drives it meanwhile: to hand a request to another thread, and to be woken by
-/// it, costs more than the request. Whoever waits for a call, or for a queue, also takes the role over from the engine's
-/// own thread. When it has what it waited for, it is likely to come back soon, and the own thread leaves the role free for
+/// A thread that blocks anyway drives the loop meanwhile: handing a request to another thread, and being woken by it,
+/// costs more than the request. A thread that waits for a call or a queue also takes the role over from the engine's
+/// own thread. When its wait ends, it is likely to come back soon, so the engine's own thread leaves the role free for
 /// a moment.
 extension Engine {
     /// Nanoseconds for which the own thread leaves the role free, and up to which it looks less often while others keep
@@ -13,7 +13,7 @@ extension Engine {
     private static let grace: Int64 = 1_000_000
     private static let longestNap: Int64 = 4_000_000
 
-    /// With the lock held: there is a thread of the engine's own. False if none can be had.
+    /// With the lock held: makes sure that the engine has its own thread. False if it cannot be started.
     @discardableResult
     func startThread() -> Bool {
         if hasThread { return true }
@@ -47,7 +47,7 @@ extension Engine {
         shim_monitor_unlock(lock)
     }
 
-    /// The engine's own thread: drives whenever there is something to do and nobody else does it.
+    /// The engine's own thread: drives when there is work to do and no other thread drives.
     private func runThread() {
         var nap = Self.grace
         shim_monitor_lock(lock)
@@ -111,7 +111,7 @@ extension Engine {
         hasDriver = true
         let isDriven = settings.isDriven || isWatched
         shim_monitor_unlock(lock)
-        // A thread that was cancelled in here would keep the role.
+        // A thread that was canceled in here would keep the role.
         shim_thread_disable_cancel()
         if shim_libcurl_enter() {
             turn(until: limit, goal)
@@ -127,7 +127,7 @@ extension Engine {
         hasDriver = false
         if !isDriven { isPolling = false }
         if unfinished == 0, !commands.isEmpty, guests == nil {
-            // Whatever is left is about calls that have ended, and would keep them.
+            // The remaining commands are about calls that have ended, and would keep them alive.
             let late = commands
             commands = []
             shim_monitor_unlock(lock)
@@ -220,7 +220,7 @@ extension Engine {
         runCommands()
     }
 
-    /// With the lock held: somebody else has to go on, now or after the grace.
+    /// With the lock held: another thread has to take the role, now or after the grace period.
     private func leaveRole(afterGrace: Bool) {
         graceUntil = afterGrace ? shim_monotonic_nanoseconds() + Self.grace : 0
         guard unfinished > 0 || isClosing else { return }
@@ -280,9 +280,10 @@ extension Engine {
         shim_monitor_lock(lock)
     }
 
-    /// With the lock held, before and after: waits without a waiter, for which there is no memory, or without a thread that
-    /// would go on when the present driver leaves. Drives if nobody does, and otherwise looks every millisecond, or when
-    /// the driver of a client without a thread says that something has changed. False if that time came before the goal.
+    /// With the lock held, before and after: waits without a waiter, for which there is no memory, or without a thread
+    /// to take the role when the present driver leaves. Drives if no other thread does, and otherwise looks every
+    /// millisecond, or when the driver of a client without a thread reports a change. False if the limit came before
+    /// the goal.
     func look(until limit: Int64, _ goal: Goal) -> Bool {
         while !isReached(goal) {
             let now = shim_monotonic_nanoseconds()
@@ -297,8 +298,8 @@ extension Engine {
         return true
     }
 
-    /// Drives the loop until that time, or until a call has come to the queue. False if somebody else drives it, or there is
-    /// nothing to do. Without a thread, nobody else would go on: it waits for the role.
+    /// Drives the loop until `limit`, or until the queue has a call. False if another thread drives it, or if there is
+    /// nothing to do. A client without a thread waits for the role instead.
     func drive(for queue: CompletionQueue, until limit: Int64) -> Bool {
         shim_monitor_lock(lock)
         defer { shim_monitor_unlock(lock) }

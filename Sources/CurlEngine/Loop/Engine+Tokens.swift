@@ -2,13 +2,13 @@ import CShims
 import RetryCore
 
 extension Call {
-    /// The transfer was sent with the call's token, and another one can be had in its place (B8): not in place of a fixed one.
+    /// The transfer was sent with the call's token, and the source can renew it (B8). A fixed token cannot be renewed.
     func mayRenewToken(of transfer: Transfer) -> Bool {
         transfer.plan.usesToken && auth?.source.isRenewable == true
     }
 }
 
-/// How a call gets its token, and what becomes of it when it is rejected.
+/// How a call gets its token, and what happens when the server rejects it.
 extension Engine {
     func getToken(_ call: Call) {
         guard let auth = call.auth else { return }

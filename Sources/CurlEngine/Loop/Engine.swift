@@ -3,10 +3,10 @@ import RetryCore
 
 /// The engine of a client: one loop, which drives libcurl and all timers.
 ///
-/// The loop is a role, not a thread. Whoever holds it runs `turn()`: a thread that blocks for a call of its own, if the
-/// role is free, else the engine's own thread. Everything but what is said to be guarded belongs to the holder.
+/// The loop is a role, not a thread. Its holder runs `turn()`: a thread that blocks for a call, if the role is free,
+/// otherwise the engine's own thread. All state belongs to the holder, except what is marked as guarded.
 public final class Engine {
-    /// So many attempts begin in a turn, if there is nothing to do for others, or if that takes its time.
+    /// The number of attempts that begin in a turn, if there is no work for others, or if that work is slow.
     private static let startsWhenIdle = 4
     private static let startsWhenSlow = 64
     /// No more of them begin after that time, or after that which the others took.
@@ -190,7 +190,7 @@ public final class Engine {
         case begun
         /// The engine takes no calls any more.
         case closed
-        /// No thread can be had to run it.
+        /// No thread can be started to run it.
         case exhausted
     }
 
@@ -199,7 +199,7 @@ public final class Engine {
         begin(call, needsThread: !isHosted)
     }
 
-    /// Begins a call, and waits for its end; drives the loop meanwhile, if nobody else does.
+    /// Starts a call, and waits for its end; drives the loop meanwhile, if no other thread does.
     public func perform(_ call: Call) -> Start {
         let start = begin(call, needsThread: false)
         if start == .begun { _ = wait(for: call, until: .max, mayTakeRole: false) }
@@ -239,7 +239,7 @@ public final class Engine {
         if isBegun { post(.cancel(call), about: call) }
     }
 
-    /// Goes on with a body that a callback has paused.
+    /// Resumes a body that a callback has paused.
     public func goOn(with call: Call) {
         let isNew = locked {
             guard call.isBegun, !call.isResumePosted else { return false }
@@ -284,7 +284,7 @@ public final class Engine {
         return isClosed || waiter?.wait(until: limit) == true
     }
 
-    /// Nobody will ask for this call any more: it is cancelled, and comes to no queue.
+    /// The program has abandoned this call: cancels it, and keeps it out of its queue.
     public func abandon(_ call: Call) {
         if case .queue(let queue) = call.delivery { queue.abandon(call) }
         let (unread, isDone) = locked {
@@ -302,7 +302,7 @@ public final class Engine {
         return stats
     }
 
-    /// The call's result, once: whoever asks first gets it, if the call has ended.
+    /// The call's result, if the call has ended. Only the first caller gets it.
     public func takeResult(of call: Call) -> CallResult? {
         locked {
             defer { call.result = nil }
@@ -351,14 +351,14 @@ public final class Engine {
         stats.calls += 1
         commands.append(.start(call))
         if needsThread || hasThread, !hasDriver {
-            if !mayBeWaitedFor { graceUntil = 0 }  // Nobody else will come.
+            if !mayBeWaitedFor { graceUntil = 0 }  // No other thread will take the role.
             if !mayBeWaitedFor || !isThreadNapping { shim_monitor_wake_all(lock) }
         }
         wakeDriver()
         return .begun
     }
 
-    /// A command about a call that has ended is too late: nobody might come to look at it.
+    /// Drops a command about a call that has ended: it may be that no thread runs the loop again.
     func post(_ command: Command, about call: Call) {
         shim_monitor_lock(lock)
         if !call.isDone {
@@ -368,7 +368,7 @@ public final class Engine {
         shim_monitor_unlock(lock)
     }
 
-    /// With the lock held: whoever polls will look at the commands.
+    /// With the lock held: the thread that polls will look at the commands.
     func wakeDriver() {
         virtualTime?.workCame()
         guard isPolling else { return }
@@ -441,7 +441,7 @@ public final class Engine {
         wokeAt = now
     }
 
-    /// From now on, whoever has a command wakes the driver; false if there is one already.
+    /// From now on, a thread that posts a command wakes the driver. False if a command is waiting already.
     private func mayWait() -> Bool {
         locked {
             isPolling = commands.isEmpty && !(ownThreadDrives && suitors > 0)
@@ -456,7 +456,7 @@ public final class Engine {
     }
 
     func runCommands() {
-        // The two take turns, so that neither is allocated anew.
+        // The two take turns, so that neither is allocated again.
         locked {
             isPolling = false
             swap(&commands, &commandsInHand)
@@ -495,8 +495,9 @@ public final class Engine {
 
     private func runTimers(_ transport: any Transport) {
         guard let due = timers.nextDue, due <= now else { return }
-        // What came before that is no silence, although this loop comes to it only now (M5). A look shows what many sockets
-        // have, and perhaps that this loop is to wake; in so many looks, each of them has its turn.
+        // Data that arrived before the timer was due ends the idle time, although this loop reads it only now (M5).
+        // Each look reports a limited number of sockets, and perhaps the wake-up event; this number of looks covers all
+        // sockets.
         let time = now
         for _ in 0...(active.count / (Self.eventsAtOnce - 1)) {
             let happened = transport.wait(nanoseconds: 0)

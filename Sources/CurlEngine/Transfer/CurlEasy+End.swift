@@ -44,7 +44,7 @@ func transportEnd(_ code: CURLcode, of transfer: Transfer, _ easy: CurlEasy?) ->
     case CURLcode(UInt32(SHIM_CURLE_TOO_LARGE)):  // from 8.6 on; before anything was sent, of the request
         return easy?.hasSentHead == true ? .lineTooLong : .local(.setting)
     case CURLE_HTTP2 where easy?.hasLostConnection == true: return .lost(mayBeDead: easy?.isOnReusedConnection == true)
-    // A head that begins with a line that goes on with one before it, as libcurl before 8.2 sees it.
+    // A head that begins with a continuation line, as libcurl before 8.2 reports it.
     case CURLE_BAD_FUNCTION_ARGUMENT where !transfer.isConnecting:
         return .failed(.protocol)
     case CURLE_READ_ERROR, CURLE_ABORTED_BY_CALLBACK:

@@ -2,7 +2,7 @@ import CShims
 import RetryCore
 
 /// A handle of libcurl's, which carries one transfer after another, and what its transport knows of the present one. Only the
-/// holder of the loop uses it; the last reference may go on any thread.
+/// holder of the loop uses it; any thread may release the last reference.
 final class CurlEasy: FormCarrier {
     let handle: OpaquePointer
     /// It keeps a form, and goes back to no others.

@@ -81,7 +81,7 @@ extension CurlTransport {
         return nil
     }
 
-    /// While nobody uses a connection, its server may send frames about the connection, but has little reason to: whether
+    /// While a connection is unused, its server may send frames about the connection, but has little reason to: whether
     /// the unread bytes are frames is not known, so another connection is made. If nothing was sent on the connection,
     /// they are the settings with which a server begins.
     private func isShareStale(_ connection: shim_connection) -> Bool {

@@ -3,7 +3,7 @@ import RetryCore
 
 /// libcurl, driven by its sockets: `curl_multi_socket_action` over epoll.
 final class CurlTransport: Transport {
-    /// So many handles are kept for the next attempts, or as many as there are under way.
+    /// The number of handles that are kept for the next attempts, or as many as are in use.
     private static let leastIdleHandles = 64
 
     let settings: EngineSettings
@@ -17,7 +17,7 @@ final class CurlTransport: Transport {
     private let wakeup: Int32
     /// What epoll tells.
     private let ready = UnsafeMutablePointer<shim_ready>.allocate(capacity: Engine.eventsAtOnce)
-    /// Makes `epoll` readable while nobody waits; -1: not needed so far. And when it expires.
+    /// Makes `epoll` readable while no thread waits; -1: not needed so far. And when it expires.
     private var timer: Int32 = -1
     private var alarm = Int64.max
     /// By group; nil until the first transfer of that group.
@@ -52,7 +52,7 @@ final class CurlTransport: Transport {
     /// An address has failed them while they were connecting. libcurl before 8.4 takes the next one only when it looks at
     /// the transfer again, and nothing makes it look.
     private var failedByAddress: CurlEasy?
-    /// When the multi handle of each group wants to be called although no socket is ready; `Int64.max`: not at all.
+    /// When the multi handle of each group wants to be called although no socket is ready; `Int64.max`: never.
     private var dues: [3 of Int64] = .init(repeating: .max)
     /// The earliest of them.
     private var nextDue = Int64.max
@@ -209,7 +209,7 @@ final class CurlTransport: Transport {
             owner.touchConnection()
             if isLookup { owner.mayConnect() }
         } else if !sockets[index].isWanted {
-            // A connection that nobody uses: libcurl will see for itself. It is not to be heard of for ever.
+            // An unused connection: libcurl will see for itself. Without this, the loop would get its events forever.
             return forget(index)
         }
         guard let multi = multis[Int(sockets[index].group.rawValue)] else { return forget(index) }
@@ -223,8 +223,8 @@ final class CurlTransport: Transport {
 
     // MARK: - Uploads that stand still
 
-    // While the server lets nothing more of a body come over HTTP/2, libcurl before 8.5 (tried: 7.88) goes on asking for
-    // whether it can be written. It can, each time, and nothing is.
+    // While the server's HTTP/2 window is closed, libcurl before 8.5 (tried: 7.88) keeps asking whether the socket is
+    // writable. It is, each time, and libcurl writes nothing.
     private static let writesBetweenLooks = 32
     private static let muteTime: Int64 = 10_000_000
 

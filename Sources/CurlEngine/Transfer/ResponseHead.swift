@@ -14,7 +14,7 @@ struct ResponseHead {
         bytes = shim_buffer()
     }
 
-    /// Takes over the buffer, which has so many lines at most behind the status line. Nil if there is no memory: lines that
+    /// Takes over the buffer, which has at most that many lines after the status line. Nil if out of memory: lines that
     /// are missing would read as if they had never come.
     @_optimize(speed)
     init?(_ buffer: shim_buffer, lines: Int) {
@@ -63,7 +63,7 @@ struct ResponseHead {
         reasonPhrase = UnsafePointer(data + start)
     }
 
-    /// A line that begins with a blank goes on with the value before it, after one blank (RFC 9112, 5.2).
+    /// A line that begins with a blank continues the value before it, after one blank (RFC 9112, 5.2).
     private static func fold(
         _ data: UnsafeMutablePointer<CChar>, _ start: Int, _ end: Int, onto value: UnsafePointer<CChar>?
     ) {
@@ -91,8 +91,8 @@ struct ResponseHead {
     private static var newline: CChar { CChar(bitPattern: UInt8(ascii: "\n")) }
     private static var colon: CChar { CChar(bitPattern: UInt8(ascii: ":")) }
 
-    /// Ends name and value of the line from `start` to before the newline at `end`. False if it is no header line. Another
-    /// carriage return than the one before the newline has ended the transfer (RFC 9112, 2.2).
+    /// Ends name and value of the line from `start` to before the newline at `end`. False if it is not a header line.
+    /// Another carriage return than the one before the newline has ended the transfer (RFC 9112, 2.2).
     @inline(__always)
     private static func cut(
         _ start: UnsafeMutablePointer<CChar>, _ end: UnsafeMutablePointer<CChar>,

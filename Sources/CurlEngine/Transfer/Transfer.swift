@@ -148,7 +148,7 @@ final class Transfer {
     }
 
     func opensSocket(exhausted: Bool) {
-        // That a further address is tried is no movement: all of them share the idle time (W5).
+        // Trying a further address does not reset the idle time: all addresses share it (W5).
         if !isOpen { touch() }
         open()
         if exhausted { call.attempt.failed(.exhausted) }
@@ -177,7 +177,8 @@ final class Transfer {
     }
 
     /// libcurl before 8.6 reads nothing more from a connection of HTTP/2 when it has the bytes that Content-Length says, not even
-    /// that it may go on sending (RFC 9113, 8.1). So the attempt looks at the length. (From 300 on it stops sending, too.)
+    /// that it may keep sending (RFC 9113, 8.1). So the attempt looks at the length. (From 300 on it stops sending,
+    /// too.)
     func keepSending() {
         let exchange = call.attempt.exchange
         if exchange.isMultiplexed, exchange.status < 300 { carrier?.ignoreLength() }

@@ -13,8 +13,8 @@ protocol Transport: AnyObject {
     /// Lets happen what needs no waiting for: attempts that have just begun are sent.
     func runDue()
 
-    /// Waits until something happens, but at most so many nanoseconds, tells the engine that it `woke`, and lets it happen.
-    /// How much has happened.
+    /// Waits for events for at most `nanoseconds`, reports to the engine that it `woke`, and handles them.
+    /// Returns the number of events.
     func wait(nanoseconds: Int64) -> Int
 
     /// The next attempt that has ended by itself.
