@@ -587,7 +587,7 @@ boxretry_error boxretry_client_close(boxretry_client *client, int64_t timeout_ms
 void boxretry_client_free(boxretry_client *client);
 
 /**
- * Drives a client with BOXRETRY_THREADS_NONE: waits up to `timeout_ms` until there is something to do, does it, and
+ * Drives a client with BOXRETRY_THREADS_NONE, a driven client: waits up to `timeout_ms` until there is something to do, does it, and
  * returns OK, also if nothing happened. 0 does what can be done now. `timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT.
  *
  * The library starts no thread for such a client. Its calls make progress only while a thread of your program is in

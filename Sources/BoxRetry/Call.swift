@@ -50,7 +50,7 @@ public func boxretry_call_cancel(_ call: OpaquePointer!) {
 @_cdecl("boxretry_call_resume") @implementation
 public func boxretry_call_resume(_ call: OpaquePointer!) {
     guard call != nil else { return }
-    _ = CallHandle.with(call, "call") { handle in handle.call.engine.goOn(with: handle.call) }
+    _ = CallHandle.with(call, "call") { handle in handle.call.engine.resume(handle.call) }
 }
 
 @_cdecl("boxretry_call_take_response") @implementation

@@ -196,7 +196,8 @@ extension ClientHandle {
                 "has another clock than the client, which has no thread")
         }
         switch engine.settings.carriage(
-            to: copy.place, allowsInsecure: settings.value.allowsInsecureToken, hasAuthorization: copy.hasAuthorization,
+            to: copy.parsedURL, allowsInsecure: settings.value.allowsInsecureToken,
+            hasAuthorization: copy.hasAuthorization,
             isDeclined: !isWanted)
         {
         case .noToken: return nil
@@ -220,7 +221,7 @@ extension ClientHandle {
         guard RequestChecks.isMethod(method) else {
             throw .invalidArgument("request", "method", "is not an HTTP method")
         }
-        let (url, place) = try checkedURL(request.url, "request")
+        let (url, parsedURL) = try checkedURL(request.url, "request")
         try seen.headers.check { shim_place("request", "headers", at: $0) }
         var headers = parts.headers
         if seen.headers.count > 0 { headers = try headers.merged(with: seen.headers) }
@@ -232,7 +233,7 @@ extension ClientHandle {
         let addsDefaults = try isOn(request.default_headers, "request", "default_headers", byDefault: true)
         let body = try body(of: request)
         let copy = RequestCopy.make(
-            method: method, url: url, place: place, headers: headers, body: body, isUnsafe: seen.isUnsafe,
+            method: method, url: url, parsedURL: parsedURL, headers: headers, body: body, isUnsafe: seen.isUnsafe,
             addsDefaults: addsDefaults)
         guard let copy else {
             body.free()
@@ -280,9 +281,9 @@ func checkedURL(
     _ url: UnsafePointer<CChar>?, _ argument: StaticString
 ) throws(Failure) -> (UnsafePointer<CChar>, shim_url) {
     guard let url else { throw .invalidArgument(argument, "url", "is NULL") }
-    var place = shim_url()
-    try checkURL(url, argument, "url") { shim_url_check(url, &place, &$0) }
-    return (url, place)
+    var parsedURL = shim_url()
+    try checkURL(url, argument, "url") { shim_url_check(url, &parsedURL, &$0) }
+    return (url, parsedURL)
 }
 
 /// Throws if `check`, which returns SHIM_URL_… and a text for the problem, rejects the URL.

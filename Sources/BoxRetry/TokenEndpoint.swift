@@ -72,7 +72,7 @@ extension TokenEndpoint {
     fileprivate static func checked(
         _ options: boxretry_token_endpoint_options, _ context: EndpointContext, _ clock: TokenClock
     ) throws(Failure) -> TokenEndpoint {
-        let (url, place) = try checkedURL(options.url, "options")
+        let (url, parsedURL) = try checkedURL(options.url, "options")
         let headers = try HeaderList(reading: options.headers, options.header_count, "options")
         try headers.check { shim_place("options", "headers", at: $0) }
         var settings = Settings()
@@ -88,7 +88,7 @@ extension TokenEndpoint {
         try settings.call.set(timeouts: options.timeouts)
         settings.call.deadline = options.provider_timeout_ms
         settings.engine = try EngineSettings.transport(options)
-        switch settings.engine.carriage(to: place, allowsInsecure: options.allow_insecure != 0) {
+        switch settings.engine.carriage(to: parsedURL, allowsInsecure: options.allow_insecure != 0) {
         case .token(let isDirect): settings.call.isDirect = isDirect
         case .refused, .noToken:
             settings.engine.free()
@@ -98,7 +98,7 @@ extension TokenEndpoint {
             )
         }
         do throws(Engine.SetupFailure) {
-            return try make(url: url, headers: headers, place: place, settings: settings, clock: clock)
+            return try make(url: url, headers: headers, parsedURL: parsedURL, settings: settings, clock: clock)
         } catch {
             throw .setup(error)
         }

@@ -82,10 +82,10 @@ import Testing
 
     @Test("F108, B15: a sink keeps nothing of a delivery that broke off if the call ends in another response")
     func discarded() throws {
-        for (begun, isTold) in [(brokenOff, false), (brokenOff, true), (brokenOffEarly, true)] {
+        for (begun, hasBegin) in [(brokenOff, false), (brokenOff, true), (brokenOffEarly, true)] {
             let sink = Recorder()
             let result = try Scene(begun, .status(503), .status(404, body: "gone")).perform(
-                sink: sink.make(isTold: isTold))
+                sink: sink.make(hasBegin: hasBegin))
             #expect(result.ending == .response && result.status == 404 && result.bodyText == "gone")
             #expect(result.sinkLength == 0)
             #expect(sink.log.suffix(2) == ["restart", "close"])
@@ -126,20 +126,20 @@ import Testing
         let sink = Recorder()
         let scene = try Scene(
             .status(503, body: "busy"), .status(200, "Content-Type: text/plain", body: "whole"))
-        #expect(try scene.perform(sink: sink.make(isTold: true)).status == 200)
+        #expect(try scene.perform(sink: sink.make(hasBegin: true)).status == 200)
         #expect(sink.log == ["begin 200 11 text/plain", "write whole", "close"])
     }
 
     @Test("B15: it gets the head of a response with an empty body") func toldOfAnEmptyBody() throws {
         let sink = Recorder()
-        #expect(try Scene(.status(200)).perform(sink: sink.make(isTold: true)).status == 200)
+        #expect(try Scene(.status(200)).perform(sink: sink.make(hasBegin: true)).status == 200)
         #expect(sink.log == ["begin 200 11 untyped", "close"])
     }
 
     @Test("B15: what can have no content is not delivered, and not told of", arguments: [204, 205])
     func notTold(status: Int) throws {
         let sink = Recorder()
-        #expect(try Scene(.status(status)).perform(sink: sink.make(isTold: true)).status == Int32(status))
+        #expect(try Scene(.status(status)).perform(sink: sink.make(hasBegin: true)).status == Int32(status))
         #expect(sink.log == ["close"])
     }
 
@@ -147,7 +147,7 @@ import Testing
     func toldAgain() throws {
         for begun in [brokenOff, brokenOffEarly] {
             let sink = Recorder()
-            let result = try Scene(begun, .status(202, body: "whole")).perform(sink: sink.make(isTold: true))
+            let result = try Scene(begun, .status(202, body: "whole")).perform(sink: sink.make(hasBegin: true))
             #expect(result.status == 202 && result.sinkLength == 5)
             #expect(
                 sink.log.filter { $0 != "write ha" } == [
@@ -160,7 +160,7 @@ import Testing
     func toldForGood() throws {
         let sink = Recorder()
         let result = try Scene(brokenOffEarly, .status(200)).perform(
-            sink: sink.make(canRestart: false, isTold: true))
+            sink: sink.make(canRestart: false, hasBegin: true))
         #expect(result.ending == .exception(.receive))
         #expect(result.records.map { $0.decision?.reason } == [.sinkCannotRestart])
         #expect(sink.log == ["begin 200 11 untyped", "close"])
@@ -169,7 +169,7 @@ import Testing
     @Test("B2: a sink that does not take the response ends the call, which is not retried") func refused() throws {
         let sink = Recorder()
         sink.canBegin = false
-        let result = try Scene(.status(200, body: "whole")).perform(sink: sink.make(isTold: true))
+        let result = try Scene(.status(200, body: "whole")).perform(sink: sink.make(hasBegin: true))
         #expect(result.ending == .local(.sink) && result.records.count == 1)
         #expect(sink.log == ["begin 200 11 untyped", "close"])
     }
@@ -177,7 +177,7 @@ import Testing
     @Test("B9, B15: it gets the head once a custom strategy has answered not to retry") func toldLate() throws {
         let sink = Recorder()
         let result = try Scene(.status(200, body: "first"), .status(201, body: "second")).perform(
-            sink: sink.make(isTold: true), strategy: Asked([.retry(.custom), .stop(.custom)]))
+            sink: sink.make(hasBegin: true), strategy: Asked([.retry(.custom), .stop(.custom)]))
         #expect(result.status == 201)
         #expect(sink.log == ["begin 201 11 untyped", "write second", "close"])
     }
@@ -197,7 +197,7 @@ import Testing
             (0, .head("HTTP/1.1 200 OK\r\n")), (0, .head("\r\n")), (0, .body("whole")), (0, .end(.done)),
         ]
         let scene = try Scene(Script(events: events))
-        resumed.action = { scene.call.map { scene.engine.goOn(with: $0) } }
+        resumed.action = { scene.call.map { scene.engine.resume($0) } }
         scene.transport.at(seconds: 100) { resumed.action() }
         let result = try scene.perform(sink: sink.make()) { $0.idleTimeout = 1_000_000_000 }
         #expect(result.ending == .response && result.lastEnd == 100)
@@ -339,7 +339,7 @@ final class Recorder {
     /// Whether it accepts a delivery when it gets the head.
     var canBegin = true
 
-    func make(canRestart: Bool = true, isTold: Bool = false, takesErrors: Bool = false) -> CallbackSink {
+    func make(canRestart: Bool = true, hasBegin: Bool = false, takesErrors: Bool = false) -> CallbackSink {
         CallbackSink(
             write: { _, data, count in
                 let bytes = UnsafeRawBufferPointer(start: data, count: count)
@@ -351,7 +351,7 @@ final class Recorder {
                     self.log.append("restart")
                     return self.canRestart
                 } : nil,
-            begin: isTold
+            begin: hasBegin
                 ? { _, head in
                     let type = head.headers.firstValue(of: "Content-Type").map { String(cString: $0) } ?? "untyped"
                     self.log.append("begin \(head.status) \(head.httpVersion) \(type)")

@@ -71,6 +71,6 @@ import Testing
         let transfer = Transfer(call: call, plan: try call.plan())
         _ = call.attempt.startSending(transfer.plan.request, at: 0)
         let end = AttemptEnd(transportEnd(code, of: transfer, nil), code: Int32(code.rawValue), at: 0)
-        return call.attempt.transportEnded(end, transfer.facts)
+        return call.attempt.transportEnded(end, transfer.context)
     }
 }

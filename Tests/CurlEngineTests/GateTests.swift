@@ -256,7 +256,7 @@ private struct GateProgram {
         let answers: [OriginGate.Answer?] = [.comeBack(after: 1e-7), .overloaded, .other, .other, .other, nil]
         guard let answer = answers.randomElement(using: &random) ?? nil else { return }  // Without an answer.
         let instant = Instant(nanoseconds: now)
-        guard let host = queue.hosts.knownIndex(for: call.target.place) else { return }
+        guard let host = queue.hosts.knownIndex(for: call.target.parsedURL) else { return }
         guard let gate = queue.hosts[host].gate else {
             guard let moment = OriginGate.moment(of: answer, now: instant) else { return }
             let gate = HostGate(
@@ -275,15 +275,15 @@ private struct GateProgram {
 
     private mutating func start() {
         while let next = queue.next(settings, now: now) {
-            let origin = next.target.place.origin
-            let first = waiting.firstIndex { $0.target.place.origin == origin }
+            let origin = next.target.parsedURL.origin
+            let first = waiting.firstIndex { $0.target.parsedURL.origin == origin }
             #expect(first.map { waiting[$0] === next } == true, "first come, first served")
             waiting.removeAll { $0 === next }
             running.append(next)
             #expect(next.gatePass != nil || gate(of: next) == nil, "it has passed the gate")
         }
         for call in waiting where running.count < settings.maxTransfers {
-            let ofHost = running.filter { $0.target.place.origin == call.target.place.origin }.count
+            let ofHost = running.filter { $0.target.parsedURL.origin == call.target.parsedURL.origin }.count
             let isHeld = gate(of: call)?.value.places == 0
             #expect(isHeld || ofHost == settings.maxTransfersForOneHost, "it could have begun")
             #expect(gate(of: call)?.value.places(at: now) != 0 || queue.isHeld(call, now: now))
@@ -306,6 +306,6 @@ private struct GateProgram {
     }
 
     private func gate(of call: Call) -> HostGate? {
-        queue.hosts.knownIndex(for: call.target.place).flatMap { queue.hosts[$0].gate }
+        queue.hosts.knownIndex(for: call.target.parsedURL).flatMap { queue.hosts[$0].gate }
     }
 }

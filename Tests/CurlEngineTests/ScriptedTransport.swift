@@ -75,7 +75,7 @@ final class ScriptedTransport: Transport {
 
     fileprivate func play(_ transfer: Transfer) -> LocalFailure? {
         begun.append((clock.monotonic.seconds, transfer.call.isFresh))
-        note(transfer.attempt())
+        record(transfer.attempt())
         let script = scripts.count > 1 ? scripts.removeFirst() : scripts[0]
         if script.sent { _ = transfer.maySend() }
         if readsBodies {
@@ -89,7 +89,7 @@ final class ScriptedTransport: Transport {
         return nil
     }
 
-    private func note(_ attempt: shim_attempt) {
+    private func record(_ attempt: shim_attempt) {
         sent.append(String(cString: attempt.method) + " " + String(cString: attempt.url))
         var lines: [String] = []
         var line = attempt.headers
@@ -124,7 +124,7 @@ final class ScriptedTransport: Transport {
         let until = min(next, nanoseconds > .max - now ? .max : now + nanoseconds)
         guard until != .max else { fatalError("the engine waits forever: nothing is going to happen") }
         if until > now { _ = clock.advance(bySeconds: Double(until - now) / 1e9) }
-        engine?.woke()
+        engine?.waitEnded()
         var happened = 0
         while let index = pending.firstIndex(where: { $0.due <= clock.monotonic.nanoseconds }) {
             let (_, transfer, event) = pending.remove(at: index)
@@ -161,7 +161,7 @@ final class ScriptedTransport: Transport {
         deliver(text, transfer) { data, count in
             switch transfer.receive(body: data, count) {
             case .stop: return false
-            case .goOn: return true
+            case .proceed: return true
             case .pause:
                 let rest = pending.filter { $0.transfer === transfer }
                 pending.removeAll { $0.transfer === transfer }
@@ -287,12 +287,12 @@ final class Scene {
         }
         let request = method.withCString { method in
             url.withCString { url in
-                var place = shim_url()
+                var parsedURL = shim_url()
                 var problem: UnsafePointer<CChar>?
-                _ = shim_url_check(url, &place, &problem)
-                place.needs_lookup = false
+                _ = shim_url_check(url, &parsedURL, &problem)
+                parsedURL.needs_lookup = false
                 return RequestCopy.make(
-                    method: method, url: url, place: place, headers: headers,
+                    method: method, url: url, parsedURL: parsedURL, headers: headers,
                     body: requestBody, isUnsafe: RequestSafety.byMethod.isUnsafe(method: method))
             }
         }

@@ -43,9 +43,10 @@ import Testing
     }
 
     private func call(_ origin: UInt64, needsLookup: Bool = true) throws -> Call {
-        let place = shim_url(origin: origin, needs_lookup: needsLookup, has_tls: false, is_local: false)
+        let parsedURL = shim_url(origin: origin, needs_lookup: needsLookup, has_tls: false, is_local: false)
         let request = RequestCopy.make(
-            method: StaticString("GET").cString, url: StaticString("http://a/").cString, place: place, headers: nil,
+            method: StaticString("GET").cString, url: StaticString("http://a/").cString, parsedURL: parsedURL,
+            headers: nil,
             body: .none, isUnsafe: false)
         guard let request else { throw Engine.SetupFailure.outOfMemory }
         return Call(
@@ -69,15 +70,15 @@ import Testing
         for origin in [1, 2] as [UInt64] {
             for _ in 0..<2 { queue.append(try call(origin, needsLookup: false), settings, probes: true) }
         }
-        #expect(queue.next(settings, now: 100)?.target.place.origin == 1)
+        #expect(queue.next(settings, now: 100)?.target.parsedURL.origin == 1)
         let second = queue.next(settings, now: 200)
-        #expect(second?.target.place.origin == 2)
+        #expect(second?.target.parsedURL.origin == 2)
         #expect(queue.next(settings, now: 300) == nil)
         #expect(queue.nextRelease == 1_000_000_100)
         if let second { queue.connected(second.target) }
-        #expect(queue.next(settings, now: 400)?.target.place.origin == 2)
+        #expect(queue.next(settings, now: 400)?.target.parsedURL.origin == 2)
         #expect(queue.next(settings, now: 1_000_000_099) == nil)
-        #expect(queue.next(settings, now: 1_000_000_100)?.target.place.origin == 1)
+        #expect(queue.next(settings, now: 1_000_000_100)?.target.parsedURL.origin == 1)
     }
 
     @Test("in any order of starts, ends and cancels, the limits hold, nothing is lost, and what may start does")
@@ -113,8 +114,8 @@ import Testing
                     queue.ended(call.target, isCounted: call.isCountedByHost)
                 }
                 while let next = queue.next(settings, now: 0) {
-                    let origin = next.target.place.origin
-                    let first = waiting.firstIndex { $0.target.place.origin == origin }
+                    let origin = next.target.parsedURL.origin
+                    let first = waiting.firstIndex { $0.target.parsedURL.origin == origin }
                     #expect(first.map { waiting[$0] === next } == true, "first come, first served")
                     waiting.removeAll { $0 === next }
                     running.append(next)
@@ -123,9 +124,9 @@ import Testing
                 #expect(running.count <= settings.maxTransfers && lookingUp.count <= settings.maxLookups)
                 #expect(queue.isEmpty == waiting.isEmpty)
                 for call in waiting where running.count < settings.maxTransfers {
-                    let origin = call.target.place.origin
-                    let ofHost = running.filter { $0.target.place.origin == origin }.count
-                    let itsLookups = lookingUp.filter { $0.target.place.origin == origin }.count
+                    let origin = call.target.parsedURL.origin
+                    let ofHost = running.filter { $0.target.parsedURL.origin == origin }.count
+                    let itsLookups = lookingUp.filter { $0.target.parsedURL.origin == origin }.count
                     let isHeldUp = origin < 4 && (lookingUp.count == settings.maxLookups || itsLookups == 8)
                     #expect(isHeldUp || ofHost == settings.maxTransfersForOneHost, "it could have begun")
                 }

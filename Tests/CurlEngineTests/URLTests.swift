@@ -6,18 +6,18 @@ import Testing
 /// What is known of a URL before it is sent is what libcurl makes of it: plain URLs are read without it, and a scheme in
 /// capitals is not one of theirs.
 @Suite struct URLTests {
-    private struct Facts: Equatable {
+    private struct Parsed: Equatable {
         let origin: UInt64
         let needsLookup: Bool
         let hasTLS: Bool
         let isLocal: Bool
     }
 
-    private func facts(_ url: String) -> Facts? {
+    private func parsed(_ url: String) -> Parsed? {
         var found = shim_url()
         var problem: UnsafePointer<CChar>?
         guard shim_url_check(url, &found, &problem) == SHIM_URL_GOOD else { return nil }
-        return Facts(
+        return Parsed(
             origin: found.origin, needsLookup: found.needs_lookup, hasTLS: found.has_tls,
             isLocal: found.is_local)
     }
@@ -44,20 +44,20 @@ import Testing
         for port in Self.ports {
             for path in Self.paths {
                 let rest = "://\(host)\(port)\(path)"
-                #expect(facts("http\(rest)") == facts("HTTP\(rest)"), "http\(rest)")
-                #expect(facts("https\(rest)") == facts("HTTPS\(rest)"), "https\(rest)")
+                #expect(parsed("http\(rest)") == parsed("HTTP\(rest)"), "http\(rest)")
+                #expect(parsed("https\(rest)") == parsed("HTTPS\(rest)"), "https\(rest)")
             }
         }
     }
 
     @Test func whatIsKnown() {
-        #expect(facts("http://127.0.0.1/") == facts("http://127.0.0.1:80/x?y"))
-        #expect(facts("http://example.org")?.needsLookup == true)
-        #expect(facts("http://127.0.0.1")?.needsLookup == false)
-        #expect(facts("http://localhost")?.isLocal == true)
-        #expect(facts("http://example.org")?.isLocal == false)
-        #expect(facts("https://example.org")?.hasTLS == true)
-        #expect(facts("http://example.org:81")?.origin != facts("http://example.org")?.origin)
-        #expect(facts("ftp://example.org") == nil)
+        #expect(parsed("http://127.0.0.1/") == parsed("http://127.0.0.1:80/x?y"))
+        #expect(parsed("http://example.org")?.needsLookup == true)
+        #expect(parsed("http://127.0.0.1")?.needsLookup == false)
+        #expect(parsed("http://localhost")?.isLocal == true)
+        #expect(parsed("http://example.org")?.isLocal == false)
+        #expect(parsed("https://example.org")?.hasTLS == true)
+        #expect(parsed("http://example.org:81")?.origin != parsed("http://example.org")?.origin)
+        #expect(parsed("ftp://example.org") == nil)
     }
 }

@@ -16,7 +16,7 @@ import Testing
         let due = clock.monotonic.advanced(bySeconds: 1).nanoseconds
         let isEarly = clock.wait(user, until: due, .none, isEvent: true) {
             clock.set(user, .none)
-            waiter.tell()
+            waiter.signal()
         }
         return !isEarly || waiter.wait(until: shim_monotonic_nanoseconds() + soon)
     }

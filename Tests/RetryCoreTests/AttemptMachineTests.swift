@@ -121,12 +121,12 @@ import Testing
 
     @Test("B13: it is an exception for what is not idempotent, or cannot be sent again", arguments: [true, false])
     func vetoOfUnsafe(isIdempotent: Bool) {
-        var facts = AttemptMachine.Facts()
-        facts.isIdempotent = isIdempotent
-        facts.isReplayable = !isIdempotent
+        var context = AttemptMachine.Context()
+        context.isIdempotent = isIdempotent
+        context.isReplayable = !isIdempotent
         for end in [TransportEnd.deadConnection, .lost(mayBeDead: true)] {
             let attempt = AttemptScene.sending()
-            #expect(attempt.transportEnded(AttemptEnd(end, code: 0, at: 0), facts) == .end(.exception(.receive)))
+            #expect(attempt.transportEnded(AttemptEnd(end, code: 0, at: 0), context) == .end(.exception(.receive)))
         }
     }
 

@@ -61,7 +61,7 @@ private final class AttemptWalk {
 
     private func pick(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }
     private func flip() -> Bool { pick(2) == 0 }
-    private func note(_ name: String) { seen[name, default: 0] += 1 }
+    private func countEvent(_ name: String) { seen[name, default: 0] += 1 }
     private func check(_ holds: Bool, _ what: String) {
         if !holds, problem == nil { problem = what; history.append("! " + what) }
     }
@@ -108,7 +108,7 @@ private final class AttemptWalk {
         }
         sent += 1
         check(permission == (sent == 1 ? .send : .veto), "sent once")
-        if sent > 1 { (isStopped, _) = (true, note("veto")) }
+        if sent > 1 { (isStopped, _) = (true, countEvent("veto")) }
     }
 
     private func receive() {
@@ -138,7 +138,7 @@ private final class AttemptWalk {
         history.append("pause")
         attempt.paused()
         isPaused = true
-        note("held")
+        countEvent("held")
     }
 
     private func resume() {
@@ -155,7 +155,7 @@ private final class AttemptWalk {
         check(decided == .go(retries ? .nowhere : .sink, end: keptEnd), "the decision comes with the end that was kept")
         isAsked = false
         if !retries { attempt.sinkStarted() }
-        note(keptEnd == nil ? "decided first" : "ended first")
+        countEvent(keptEnd == nil ? "decided first" : "ended first")
         if let end = keptEnd {
             keptEnd = nil
             finish(end)
@@ -187,15 +187,15 @@ private final class AttemptWalk {
         history.append("kept \(end.end)")
         check(attempt.transportEnded(end, .init()) == .none, "the end waits for the decision")
         if keptEnd == nil { keptEnd = end }
-        note("kept end")
+        countEvent("kept end")
     }
 
     private func finish(_ end: AttemptEnd) {
-        var facts = AttemptMachine.Facts()
-        (facts.isIdempotent, facts.isReplayable) = (flip(), flip())
-        let action = attempt.transportEnded(end, facts)
-        history.append("end \(end.end), \(facts): \(action)")
-        check(attempt.transportEnded(end, facts) == .none, "there is one end")
+        var context = AttemptMachine.Context()
+        (context.isIdempotent, context.isReplayable) = (flip(), flip())
+        let action = attempt.transportEnded(end, context)
+        history.append("end \(end.end), \(context): \(action)")
+        check(attempt.transportEnded(end, context) == .none, "there is one end")
         if let firstLocal { check(action == .end(.local(firstLocal)), "a local failure is the end") }
         switch action {
         case .none: check(false, "an end is acted on")
@@ -203,12 +203,12 @@ private final class AttemptWalk {
             check(sent == 0, "what was sent is not sent again uncounted")
             again("notSent")
         case .sendAgain(.refused):
-            check(isRefused && !wasRefused && facts.isReplayable, "a refusal, once")
+            check(isRefused && !wasRefused && context.isReplayable, "a refusal, once")
             wasRefused = true
             again("refused")
         case .sendAgain(.reconnect): check(false, "a reconnect is asked for first")
         case .askToReconnect:
-            check(facts.isIdempotent && facts.isReplayable, "only what is safe is sent again")
+            check(context.isIdempotent && context.isReplayable, "only what is safe is sent again")
             guard flip() else {
                 check(attempt.reconnectAllowed(false) == .end(.exception(.receive)), "no reconnect")
                 return over("exception")
@@ -219,9 +219,10 @@ private final class AttemptWalk {
         case .response:
             check(hasHead && firstLocal == nil, "a response has a head")
             guard (300..<400).contains(status), flip() else { return over("response") }
-            let followed = attempt.redirected(takesBody: request.hasBody, isReplayable: facts.isReplayable, maximum: 2)
+            let followed = attempt.redirected(
+                takesBody: request.hasBody, isReplayable: context.isReplayable, maximum: 2)
             guard followed == .followed else { return over("response") }
-            check(!request.hasBody || facts.isReplayable, "a body that is gone is not sent again")
+            check(!request.hasBody || context.isReplayable, "a body that is gone is not sent again")
             mayHaveActed = true
             again("redirect")
         case .end(.exception): over("exception")
@@ -231,14 +232,14 @@ private final class AttemptWalk {
     }
 
     private func again(_ name: String) {
-        note(name)
+        countEvent(name)
         attempt.queueAgain()
         (isUnderWay, sent, isPaused, status) = (false, 0, false, 0)
         checkFacts()
     }
 
     private func over(_ name: String) {
-        note(name)
+        countEvent(name)
         isOver = true
     }
 
@@ -250,7 +251,7 @@ private final class AttemptWalk {
     }
 
     private func checkLate() {
-        note("late")
+        countEvent("late")
         check(attempt.transportEnded(.done) == .none && !attempt.resumed(), "nothing happens after the end")
         check(attempt.decided(retries: true) == .tooLate, "nor is a decision taken")
     }

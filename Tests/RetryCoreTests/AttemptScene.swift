@@ -75,12 +75,12 @@ final class AttemptScene {
         return takeLine("") == .endHead ? headEnded() : .stop
     }
 
-    func transportEnded(_ end: AttemptEnd, _ facts: AttemptMachine.Facts) -> AttemptMachine.EndAction {
-        machine.transportEnded(end, facts)
+    func transportEnded(_ end: AttemptEnd, _ context: AttemptMachine.Context) -> AttemptMachine.EndAction {
+        machine.transportEnded(end, context)
     }
 
     func transportEnded(_ end: TransportEnd) -> AttemptMachine.EndAction {
-        machine.transportEnded(AttemptEnd(end, code: 0, at: 0), AttemptMachine.Facts())
+        machine.transportEnded(AttemptEnd(end, code: 0, at: 0), AttemptMachine.Context())
     }
 }
 

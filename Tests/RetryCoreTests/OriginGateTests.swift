@@ -225,7 +225,7 @@ private struct RateLimitedServer {
             while let first = server.answers.first, first.time <= now {
                 server.answers.removeFirst()
                 if first.isLimited { server.sleeping.append(now + 1_000_000_000) } else { successes += 1 }
-                if isGated { server.tellGate(first.isLimited ? .comeBack(after: 1) : .other, first.pass, now) }
+                if isGated { server.reportToGate(first.isLimited ? .comeBack(after: 1) : .other, first.pass, now) }
             }
             server.send(at: now)
         }
@@ -248,7 +248,7 @@ private struct RateLimitedServer {
         }
     }
 
-    private mutating func tellGate(_ answer: OriginGate.Answer, _ pass: OriginGate.Pass, _ now: Int64) {
+    private mutating func reportToGate(_ answer: OriginGate.Answer, _ pass: OriginGate.Pass, _ now: Int64) {
         let instant = Instant(nanoseconds: now)
         if let action = gate?.answered(answer, pass, now: instant) { return run(action) }
         guard let moment = OriginGate.moment(of: answer, now: instant) else { return }

@@ -67,7 +67,7 @@ private final class TokenWalk {
     private var moment: TokenMoment { TokenMoment(clock) }
     private var now: Int64 { clock.monotonic.nanoseconds }
     private func pick(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }
-    private func note(_ name: String) { seen[name, default: 0] += 1 }
+    private func countEvent(_ name: String) { seen[name, default: 0] += 1 }
     private func check(_ holds: Bool, _ what: String) { if !holds, problem == nil { problem = what } }
 
     func step() {
@@ -102,13 +102,13 @@ private final class TokenWalk {
         let (answer, actions) = machine.asked(by: waiter, at: moment)
         history.append("ask \(waiter)")
         switch answer {
-        case .token(let held):
-            note("cached")
-            check(usable && held.token == kept?.token, "a token was given that is not the one that is kept")
+        case .token(let cached):
+            countEvent("cached")
+            check(usable && cached.token == kept?.token, "a token was given that is not the one that is kept")
             end(waiter)
         case .waiting(let ticket):
             check(!usable && !isFreed, "a caller waits, and there is a token")
-            if wasBusy { note("shared") }
+            if wasBusy { countEvent("shared") }
             waiting[waiter] = (ticket, step_)
         case .closed:
             check(isFreed, "closed, and was not freed")
@@ -128,9 +128,9 @@ private final class TokenWalk {
         let actions = machine.answered(call, token, life: life, at: moment)
         check(
             (actions != nil) == isCurrent, "an answer was taken from a call that is not under way, or refused from one")
-        guard let actions else { return note("refused") }
+        guard let actions else { return countEvent("refused") }
         underWay = nil
-        if isOutdated { note("outdated") }
+        if isOutdated { countEvent("outdated") }
         if life > 60, !isOutdated {
             kept = (token, machine.current?.generation ?? 0, now + Int64(life) * 1_000_000_000)
         }
@@ -145,7 +145,7 @@ private final class TokenWalk {
         let actions = machine.failed(call, .failed(.none), isRetryable: isRetryable, at: moment)
         check(
             (actions != nil) == isCurrent, "a failure was taken from a call that is not under way, or refused from one")
-        guard let actions else { return note("refused") }
+        guard let actions else { return countEvent("refused") }
         callFailed(isRetryable: isRetryable)
         perform(actions, ending: nil, of: call)
     }
@@ -153,10 +153,10 @@ private final class TokenWalk {
     private func callFailed(isRetryable: Bool) {
         underWay = nil
         if isRetryable, attempts < 3 {
-            note("retry")
+            countEvent("retry")
             waitsUntil = now + Int64(attempts) * 1_000_000_000  // 1 s and 2 s
         } else {
-            note("gave up")
+            countEvent("gave up")
         }
     }
 
@@ -167,7 +167,7 @@ private final class TokenWalk {
         check(hasLeft, "one who waits cannot leave")
         waiting[waiter] = nil
         end(waiter)
-        note("left")
+        countEvent("left")
         let leavesAgain = machine.left(ticket: place.ticket)
         check(!leavesAgain, "one who left can leave again")
     }
@@ -179,7 +179,7 @@ private final class TokenWalk {
         machine.invalidated(generation: generation)
         guard kept?.generation == generation else { return }
         kept = nil
-        note("dropped")
+        countEvent("dropped")
     }
 
     private func clear() {
@@ -197,7 +197,7 @@ private final class TokenWalk {
             let due = max(min(machine.nextTimer?.nanoseconds ?? .max, end), now)
             _ = clock.advance(bySeconds: Double(due - now) / 1e9)
             if let call = underWay, now >= underWayUntil {
-                note("timed out")
+                countEvent("timed out")
                 callFailed(isRetryable: true)
                 perform(machine.timePassed(at: moment), ending: nil, of: call)
             } else {
@@ -245,10 +245,10 @@ private final class TokenWalk {
                 let last = waiters.last ?? -1
                 for waiter in waiters {
                     check(waiting[waiter] != nil, "somebody is woken who does not wait")
-                    if case .token(let held) = ending, let place = waiting[waiter] {
-                        check(held.token == token, "a token comes that was not answered")
+                    if case .token(let cached) = ending, let place = waiting[waiter] {
+                        check(cached.token == token, "a token comes that was not answered")
                         // T8: a caller that asked after the last clear gets nothing from before it.
-                        let isOld = begun[UInt64(held.token), default: 0] <= lastClear
+                        let isOld = begun[UInt64(cached.token), default: 0] <= lastClear
                         check(
                             !(isOld && place.since > lastClear), "a token from before a clear came to one from after it"
                         )

@@ -35,7 +35,7 @@ final class TokenScene {
         let (answer, actions) = machine.asked(by: waiter, at: moment)
         perform(actions)
         switch answer {
-        case .token(let held): return .token(held.token)
+        case .token(let cached): return .token(cached.token)
         case .waiting(let ticket): return .waiting(ticket: ticket)
         case .closed: return .closed
         }
@@ -81,7 +81,7 @@ final class TokenScene {
         for action in actions ?? [] {
             switch action {
             case .call(let number): calls.append((number, clock.monotonic.seconds))
-            case .wake(let waiters, .token(let held)): woken += waiters.map { ($0, held.token) }
+            case .wake(let waiters, .token(let cached)): woken += waiters.map { ($0, cached.token) }
             case .wake(let waiters, .failure(let failure)): woken += waiters.map { ($0, "\(failure.name)") }
             }
         }

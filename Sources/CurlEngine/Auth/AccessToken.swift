@@ -8,10 +8,10 @@ public final class AccessToken {
     private let life: TokenLife
     private let clock: TokenClock
 
-    init(_ held: TokenMachine<SecretBytes, TokenWaiter>.Held, clock: TokenClock) {
-        secret = held.token
-        generation = held.generation
-        life = held.life
+    init(_ cached: TokenMachine<SecretBytes, TokenWaiter>.CachedToken, clock: TokenClock) {
+        secret = cached.token
+        generation = cached.generation
+        life = cached.life
         self.clock = clock
     }
 

@@ -13,7 +13,7 @@ public protocol ProviderLoop: AnyObject {
     func turnAsGuest() -> Bool
 
     /// A thread waits that does not drive: the loop continues with a thread.
-    func goOnWithThread()
+    func resumeWithThread()
 }
 
 /// A token source that gets a token with the help of a loop. Belongs to that loop, but for what is guarded.

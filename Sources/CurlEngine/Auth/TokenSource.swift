@@ -13,7 +13,7 @@ public final class TokenSource {
     private let provider: any TokenProvider
     /// False for a fixed token: it is never dropped, and there is no other (T12).
     let isRenewable: Bool
-    private let shelf = TokenShelf()
+    private let cache = TokenCache()
     /// Makes the cached item.
     private let makeItem: (AccessToken) -> AnyObject
 
@@ -27,7 +27,7 @@ public final class TokenSource {
     /// More than one fetch makes by default: a call that times out may still run.
     private static let maximumRunningCalls = 16
     /// Threads that perform actions.
-    private var performing = 0
+    private var runningUpdates = 0
     /// What a manual clock knows of this source.
     private let clockUser: SharedManualClock.User?
     /// For what the source's thread waits on a manual clock.
@@ -96,15 +96,15 @@ public final class TokenSource {
 
     /// The token, if there is one at hand, as `makeItem` made it, and with a reference for the caller: as quick as can be.
     @inline(__always)
-    public var itemAtHand: Unmanaged<AnyObject>? { shelf.read() }
+    public var itemAtHand: Unmanaged<AnyObject>? { cache.read() }
 
     /// The cached token, if it is valid. Does not wait.
     public func tokenAtHand() -> AccessToken? {
         var token: AccessToken?
         update { machine, moment in
-            let (held, actions) = machine.read(at: moment)
+            let (cached, actions) = machine.read(at: moment)
             if !actions.isEmpty { isHosted = false }
-            token = held.map { AccessToken($0, clock: clock) }
+            token = cached.map { AccessToken($0, clock: clock) }
             return actions
         }
         return token
@@ -132,26 +132,26 @@ public final class TokenSource {
             if !wasFetching, machine.isFetching { isHosted = waiter.guest != nil }
             if let guest = waiter.guest, isHosted, machine.isFetching { add(guest) }
             switch answer {
-            case .token(let held): result = .success(AccessToken(held, clock: clock))
+            case .token(let cached): result = .success(AccessToken(cached, clock: clock))
             case .waiting(let ticket): waiter.ticket = ticket
             case .closed: result = .failure(.source(.closed))
             }
             return actions
         }
-        if result == nil, waiter.guest == nil { goOnWithThreads() }
+        if result == nil, waiter.guest == nil { resumeWithThreads() }
         return result
     }
 
     /// The token; waits for it until that time of CLOCK_MONOTONIC, in nanoseconds, has come.
     public func get(until limit: Int64, cancelSwitch: CancelSwitch?) -> TokenResult {
-        guard let told = Waiter.make() else { return .failure(.outOfMemory) }
-        let waiter = TokenWaiter(source: self, cancelSwitch: cancelSwitch, delivery: .thread(told))
+        guard let thread = Waiter.make() else { return .failure(.outOfMemory) }
+        let waiter = TokenWaiter(source: self, cancelSwitch: cancelSwitch, delivery: .thread(thread))
         if let result = token(for: waiter) { return result }
-        if !told.wait(until: limit) {
+        if !thread.wait(until: limit) {
             if leave(waiter) {
                 waiter.finish(.failure(.timedOut))
             } else {
-                _ = told.wait(until: .max)  // The result is on its way.
+                _ = thread.wait(until: .max)  // The result is on its way.
             }
         }
         return waiter.result
@@ -160,7 +160,7 @@ public final class TokenSource {
     /// Ends the wait of one waiter; the fetch continues (T9). Does nothing if the wait has already ended.
     public func cancel(_ waiter: TokenWaiter) {
         guard leave(waiter) else { return }
-        tell([waiter], .failure(.cancelled))
+        deliver([waiter], .failure(.cancelled))
     }
 
     /// False if the waiter has its result, or if the result is on its way.
@@ -181,7 +181,9 @@ public final class TokenSource {
 
     public func invalidate(_ token: UnsafeRawBufferPointer) {
         update { machine, _ in
-            if let held = machine.current, held.token.equals(token) { machine.invalidated(generation: held.generation) }
+            if let cached = machine.current, cached.token.equals(token) {
+                machine.invalidated(generation: cached.generation)
+            }
             return []
         }
     }
@@ -238,26 +240,26 @@ public final class TokenSource {
         let actions = actions + settle(at: moment)
         guard clockUser != nil else {
             shim_monitor_unlock(monitor)
-            return perform(actions)
+            return run(actions)
         }
-        performing += 1
-        tellClock()
+        runningUpdates += 1
+        updateClock()
         shim_monitor_unlock(monitor)
-        perform(actions)
+        run(actions)
         shim_monitor_lock(monitor)
-        performing -= 1
-        tellClock()
+        runningUpdates -= 1
+        updateClock()
         shim_monitor_unlock(monitor)
     }
 
     /// With the lock held.
-    private func tellClock() {
+    private func updateClock() {
         if let clockUser { clock.manual?.set(clockUser, clockActivity) }
     }
 
     /// With the lock held: what a manual clock has to wait for before it advances by itself.
     private var clockActivity: AutoAdvance.Activity {
-        if performing > 0 || !outbox.isEmpty { return .work }
+        if runningUpdates > 0 || !outbox.isEmpty { return .work }
         if !isHosted, let due = machine.nextTimer?.nanoseconds, alarmDue != due || clock.monotonic.nanoseconds >= due {
             return .work  // The source's thread is about to look at its timer.
         }
@@ -268,26 +270,26 @@ public final class TokenSource {
     /// Returns the actions to run if none can.
     private func settle(at moment: TokenMoment) -> [Machine.Action] {
         if !machine.isFetching { hostedCall = nil }
-        if let held = machine.current, clock.isSystem,
-            machine.readableUntil.nanoseconds >= moment.boottime.nanoseconds + TokenShelf.leastTime
+        if let cached = machine.current, clock.isSystem,
+            machine.readableUntil.nanoseconds >= moment.boottime.nanoseconds + TokenCache.leastTime
         {
-            let token = AccessToken(held, clock: clock)
-            shelf.put(generation: held.generation) { makeItem(token) }
+            let token = AccessToken(cached, clock: clock)
+            cache.put(generation: cached.generation) { makeItem(token) }
         } else {
-            shelf.clear()
+            cache.clear()
         }
         if machine.nextTimer != nil, !isHosted, !startThread() { return machine.couldNotWait(at: moment) }
         if hasThread { shim_monitor_wake_all(monitor) }
         return []
     }
 
-    private func perform(_ actions: [Machine.Action]) {
+    private func run(_ actions: [Machine.Action]) {
         for action in actions {
             switch action {
             case .call(let call):
                 if !leaveToHosts(call) { callProvider(TokenRequest(source: self, call: call), call) }
-            case .wake(let waiters, .token(let held)): tell(waiters, .success(AccessToken(held, clock: clock)))
-            case .wake(let waiters, .failure(let failure)): tell(waiters, .failure(.source(failure)))
+            case .wake(let waiters, .token(let cached)): deliver(waiters, .success(AccessToken(cached, clock: clock)))
+            case .wake(let waiters, .failure(let failure)): deliver(waiters, .failure(.source(failure)))
             }
         }
     }
@@ -330,7 +332,7 @@ public final class TokenSource {
     }
 
     /// Tells waiters, in this order: each in its own way.
-    private func tell(_ waiters: [TokenWaiter], _ result: TokenResult) {
+    private func deliver(_ waiters: [TokenWaiter], _ result: TokenResult) {
         for waiter in waiters {
             if case .callback = waiter.delivery, post(waiter, result) { continue }
             waiter.finish(result)
@@ -415,18 +417,18 @@ public final class TokenSource {
         shim_monitor_lock(monitor)
         let isAlone = isClosed && guests == nil
         shim_monitor_unlock(monitor)
-        if isAlone { loop?.goOnWithThread() }
+        if isAlone { loop?.resumeWithThread() }
     }
 
     /// Somebody waits who drives no loop.
-    private func goOnWithThreads() {
+    private func resumeWithThreads() {
         shim_monitor_lock(monitor)
         let wasHosted = isHosted
         isHosted = false
         shim_monitor_unlock(monitor)
         guard wasHosted else { return }
         if let call = takeHostedCall() { callProvider(TokenRequest(source: self, call: call), call) }
-        loop?.goOnWithThread()
+        loop?.resumeWithThread()
         update { _, _ in [] }  // Starts the thread that looks at the time.
     }
 
@@ -477,7 +479,7 @@ public final class TokenSource {
             }
         }
         hasThread = false
-        tellClock()
+        updateClock()
         shim_monitor_unlock(monitor)
     }
 

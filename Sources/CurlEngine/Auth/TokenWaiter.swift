@@ -9,8 +9,8 @@ public final class TokenWaiter {
     let cancelSwitch: CancelSwitch?
     /// Its loop has no thread.
     let guest: TokenGuest?
-    /// Where it stands among the waiters of its switch; guarded by the switch's lock.
-    var placeAtSwitch = 0
+    /// Its index in the waiters of its switch; guarded by the switch's lock.
+    var indexInSwitch = 0
     /// By which the waiter leaves; 0 until it waits. Guarded by the source's lock.
     var ticket: UInt64 = 0
     /// Written before it is delivered.
@@ -42,7 +42,7 @@ public final class TokenWaiter {
         self.result = result
         cancelSwitch?.remove(self)
         switch delivery {
-        case .thread(let waiter): waiter.tell()
+        case .thread(let waiter): waiter.signal()
         case .callback(let body), .atOnce(let body): body(result)
         }
     }

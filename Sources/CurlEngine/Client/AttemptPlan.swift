@@ -36,8 +36,8 @@ struct AttemptPlan: ~Copyable {
         request.sinkTakesErrors = call.sink?.takesErrors == true
         request.renewsToken = authorization != nil && call.auth?.source.isRenewable == true
         request.asksForRest = asksForRest
-        request.mayMultiplex = call.settings.httpVersion.mayMultiplex(hasTLS: target.place.has_tls)
-        request.negotiatesHTTP2 = call.settings.httpVersion == .http2 && target.place.has_tls
+        request.mayMultiplex = call.settings.httpVersion.mayMultiplex(hasTLS: target.parsedURL.has_tls)
+        request.negotiatesHTTP2 = call.settings.httpVersion == .http2 && target.parsedURL.has_tls
         self.request = request
     }
 
@@ -94,7 +94,7 @@ extension Call {
 
     private func carriesToken(with lines: UnsafeMutablePointer<shim_lines>, isDeclined: Bool) -> Bool {
         let carriage = engine.settings.carriage(
-            to: target.place, allowsInsecure: settings.allowsInsecureToken, isOwnOrigin: !target.isForeign,
+            to: target.parsedURL, allowsInsecure: settings.allowsInsecureToken, isOwnOrigin: !target.isForeign,
             hasAuthorization: shim_header_has_authorization(lines), isDeclined: isDeclined)
         if case .token = carriage { return true }
         return false

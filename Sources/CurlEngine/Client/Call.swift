@@ -52,14 +52,14 @@ public final class Call: TimerEntry {
     /// Of the last exception.
     var exceptionReason: FailureReason?
 
-    /// Where it stands among the engine's active calls; -1 if it does not.
+    /// Its index in the active calls of the engine; -1 if it is not active.
     var activeIndex = -1
     /// A manual clock is not to advance by itself before the loop has this call.
     private var isWaitedForByClock = false
-    /// Where it stands among those that wait for their turn, or, when it has ended, in its queue.
-    var placeInLine = 0
-    /// Where it stands among the calls of its switch; guarded by the switch's lock.
-    var placeAtSwitch = 0
+    /// Its index in the queue of its host, or, after it has ended, in its completion queue.
+    var indexInQueue = 0
+    /// Its index in the calls of its switch; guarded by the switch's lock.
+    var indexInSwitch = 0
 
     /// The C handle of this call, and whether it is still unclaimed: the thread that takes the call from the queue gets
     /// it.
@@ -70,7 +70,7 @@ public final class Call: TimerEntry {
 
     /// Guarded by the engine's lock: it is with the loop; or a cancel came before that.
     var isBegun = false
-    var isCancelledEarly = false
+    var isCancelledBeforeStart = false
     /// A command to resume it is under way.
     var isResumePosted = false
     var result: CallResult?
@@ -200,7 +200,7 @@ public final class Call: TimerEntry {
 
     private func proxyName(_ reason: FailureReason?) -> ProviderText {
         guard case .proxy = reason?.why else { return .none }
-        return engine.proxies.name(hasTLS: target.place.has_tls)
+        return engine.proxies.name(hasTLS: target.parsedURL.has_tls)
     }
 
     /// What the sink has of the response that the call ended with, or of the one that broke off.

@@ -16,7 +16,7 @@ public final class CallOwner {
     func end() {
         unfinished -= 1
         guard unfinished == 0, !waiters.isEmpty else { return }
-        for waiter in waiters { waiter.tell() }
+        for waiter in waiters { waiter.signal() }
         waiters = []
     }
 }

@@ -43,7 +43,7 @@ public final class CancelSwitch {
         shim_monitor_lock(monitor)
         let isTooLate = triggered
         if !isTooLate {
-            call.placeAtSwitch = calls.count
+            call.indexInSwitch = calls.count
             calls.append(call)
         }
         shim_monitor_unlock(monitor)
@@ -52,10 +52,10 @@ public final class CancelSwitch {
 
     func remove(_ call: Call) {
         shim_monitor_lock(monitor)
-        let place = call.placeAtSwitch
-        if place < calls.count, calls[place] === call {
-            calls.swapAt(place, calls.count - 1)
-            calls[place].placeAtSwitch = place
+        let index = call.indexInSwitch
+        if index < calls.count, calls[index] === call {
+            calls.swapAt(index, calls.count - 1)
+            calls[index].indexInSwitch = index
             calls.removeLast()
         }
         shim_monitor_unlock(monitor)
@@ -65,7 +65,7 @@ public final class CancelSwitch {
     func add(_ waiter: TokenWaiter) {
         shim_monitor_lock(monitor)
         if !triggered {
-            waiter.placeAtSwitch = waiters.count
+            waiter.indexInSwitch = waiters.count
             waiters.append(waiter)
         }
         shim_monitor_unlock(monitor)
@@ -73,10 +73,10 @@ public final class CancelSwitch {
 
     func remove(_ waiter: TokenWaiter) {
         shim_monitor_lock(monitor)
-        let place = waiter.placeAtSwitch
-        if place < waiters.count, waiters[place] === waiter {
-            waiters.swapAt(place, waiters.count - 1)
-            waiters[place].placeAtSwitch = place
+        let index = waiter.indexInSwitch
+        if index < waiters.count, waiters[index] === waiter {
+            waiters.swapAt(index, waiters.count - 1)
+            waiters[index].indexInSwitch = index
             waiters.removeLast()
         }
         shim_monitor_unlock(monitor)

@@ -5,7 +5,7 @@ import RetryCore
 public final class CompletionQueue {
     private let monitor: OpaquePointer
     private let eventfd: Int32
-    private var calls = CallLine()
+    private var calls = CallQueue()
     private var isClosed = false
     /// Somebody may poll the descriptor.
     private var isPolled = false

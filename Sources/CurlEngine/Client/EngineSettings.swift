@@ -51,12 +51,13 @@ public struct EngineSettings {
 
     /// Whether a secret goes along to a place (T12, T13).
     public func carriage(
-        to place: shim_url, allowsInsecure: Bool, isOwnOrigin: Bool = true, hasAuthorization: Bool = false,
+        to parsedURL: shim_url, allowsInsecure: Bool, isOwnOrigin: Bool = true, hasAuthorization: Bool = false,
         isDeclined: Bool = false
     ) -> TokenCarriage {
         TokenCarriage(
-            TokenCarriage.Facts(
-                hasTLS: place.has_tls, isLocal: place.is_local, hasProxy: proxy.map { $0.pointee != 0 } ?? false,
+            TokenCarriage.Context(
+                hasTLS: parsedURL.has_tls, isLocal: parsedURL.is_local,
+                hasProxy: proxy.map { $0.pointee != 0 } ?? false,
                 allowsInsecure: allowsInsecure, isOwnOrigin: isOwnOrigin, hasAuthorization: hasAuthorization,
                 isDeclined: isDeclined))
     }

@@ -31,12 +31,15 @@ public final class RequestCopy {
 
     /// Nil if there is no memory: then the body is still the caller's. All parts have been checked.
     public static func make(
-        method: UnsafePointer<CChar>, url: UnsafePointer<CChar>, place: shim_url, headers: OwnedHeaders?, body: Body,
+        method: UnsafePointer<CChar>, url: UnsafePointer<CChar>, parsedURL: shim_url, headers: OwnedHeaders?,
+        body: Body,
         isUnsafe: Bool, addsDefaults: Bool = true
     ) -> RequestCopy? {
         var hasBody = false
         if case .none = body {} else { hasBody = true }
-        guard let target = Target.make(method: method, url: url, place: place, hasBody: hasBody, isForeign: false),
+        guard
+            let target = Target.make(
+                method: method, url: url, parsedURL: parsedURL, hasBody: hasBody, isForeign: false),
             let lines = lines(headers, to: target, body, addsDefaults: addsDefaults)
         else { return nil }
         return RequestCopy(target, headers, lines, body, isUnsafe: isUnsafe, addsDefaults: addsDefaults)
@@ -78,7 +81,7 @@ public final class RequestCopy {
 
     public var method: UnsafePointer<CChar> { UnsafePointer(target.method) }
     public var url: UnsafePointer<CChar> { UnsafePointer(target.url) }
-    public var place: shim_url { target.place }
+    public var parsedURL: shim_url { target.parsedURL }
     public var headers: HeaderList { ownHeaders?.list ?? .empty }
 
     /// The caller's own Authorization wins over any access token (T13).

@@ -9,7 +9,7 @@ final class Target {
     /// The URL as it is shown, without user and password; nil: as it is.
     private let withoutUser: UnsafeMutablePointer<CChar>?
     /// Host and port, hashed; and whether the host has to be looked up.
-    let place: shim_url
+    let parsedURL: shim_url
     /// The body of the request is sent along.
     let hasBody: Bool
     /// A body is sent, or Content-Length: 0 says that there is none.
@@ -19,7 +19,7 @@ final class Target {
 
     /// Nil if out of memory. Takes copies.
     static func make(
-        method: UnsafePointer<CChar>, url: UnsafePointer<CChar>, place: shim_url, hasBody: Bool, isForeign: Bool
+        method: UnsafePointer<CChar>, url: UnsafePointer<CChar>, parsedURL: shim_url, hasBody: Bool, isForeign: Bool
     ) -> Target? {
         guard let copies = shim_copy_strings(method, url) else { return nil }
         var withoutUser: UnsafeMutablePointer<CChar>?
@@ -29,18 +29,18 @@ final class Target {
             return nil
         }
         return Target(
-            method: copies, url: copies + shim_length(method) + 1, withoutUser: withoutUser, place: place,
+            method: copies, url: copies + shim_length(method) + 1, withoutUser: withoutUser, parsedURL: parsedURL,
             hasBody: hasBody, isForeign: isForeign)
     }
 
     private init(
         method: UnsafeMutablePointer<CChar>, url: UnsafeMutablePointer<CChar>,
-        withoutUser: UnsafeMutablePointer<CChar>?, place: shim_url, hasBody: Bool, isForeign: Bool
+        withoutUser: UnsafeMutablePointer<CChar>?, parsedURL: shim_url, hasBody: Bool, isForeign: Bool
     ) {
         self.method = method
         self.url = url
         self.withoutUser = withoutUser
-        self.place = place
+        self.parsedURL = parsedURL
         self.hasBody = hasBody
         self.isForeign = isForeign
         saysLength = hasBody || RequestChecks.expectsBody(method: method)
@@ -72,16 +72,16 @@ final class Target {
         let result = shim_url_follow(self.url, location, &url)
         guard Int(result) == SHIM_URL_GOOD, let url else { return Followed(failure: result) }
         guard RequestChecks.isURL(url) else { return .nowhere }
-        var place = shim_url()
+        var parsedURL = shim_url()
         var problem: UnsafePointer<CChar>?
-        let checked = shim_url_check(url, &place, &problem)
+        let checked = shim_url_check(url, &parsedURL, &problem)
         guard Int(checked) == SHIM_URL_GOOD else { return Followed(failure: checked) }
         var isSame = false
         let compared = shim_url_same_origin(request.url, url, &isSame)
         guard Int(compared) == SHIM_URL_GOOD else { return Followed(failure: compared) }
         let becomesGet = Redirect.becomesGet(status, method: method)
         let target = Target.make(
-            method: becomesGet ? StaticString("GET").cString : UnsafePointer(method), url: url, place: place,
+            method: becomesGet ? StaticString("GET").cString : UnsafePointer(method), url: url, parsedURL: parsedURL,
             hasBody: hasBody && !becomesGet, isForeign: !isSame)
         return target.map { .to($0) } ?? .outOfMemory
     }

@@ -4,7 +4,7 @@ import RetryCore
 /// A thread that waits for a signal.
 public final class Waiter {
     private let monitor: OpaquePointer
-    private var isTold = false
+    private var isSignaled = false
 
     /// Nil if out of memory.
     public static func make() -> Waiter? {
@@ -19,9 +19,9 @@ public final class Waiter {
         shim_monitor_free(monitor)
     }
 
-    func tell() {
+    func signal() {
         shim_monitor_lock(monitor)
-        isTold = true
+        isSignaled = true
         shim_monitor_wake_all(monitor)
         shim_monitor_unlock(monitor)
     }
@@ -30,8 +30,8 @@ public final class Waiter {
     func wait(until limit: Int64) -> Bool {
         shim_monitor_lock(monitor)
         defer { shim_monitor_unlock(monitor) }
-        while !isTold {
-            if !shim_monitor_wait_until(monitor, limit), !isTold { return false }
+        while !isSignaled {
+            if !shim_monitor_wait_until(monitor, limit), !isSignaled { return false }
         }
         return true
     }

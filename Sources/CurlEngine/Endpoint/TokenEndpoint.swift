@@ -20,7 +20,7 @@ public final class TokenEndpoint: TokenProvider {
 
     /// The request, but for its body.
     private let blank: RequestCopy
-    private let place: shim_url
+    private let parsedURL: shim_url
     private let settings: Settings
     private let engine: Engine
     private let strategy: BoxRetryStrategy
@@ -31,11 +31,12 @@ public final class TokenEndpoint: TokenProvider {
 
     /// `url` and `headers` have been checked, and are copied. The settings' own are taken over, also if it fails.
     public static func make(
-        url: UnsafePointer<CChar>, headers: HeaderList, place: shim_url, settings: Settings, clock: TokenClock
+        url: UnsafePointer<CChar>, headers: HeaderList, parsedURL: shim_url, settings: Settings, clock: TokenClock
     ) throws(Engine.SetupFailure) -> TokenEndpoint {
         let blank = withOwnHeaders(headers).flatMap {
             RequestCopy.make(
-                method: StaticString("POST").cString, url: url, place: place, headers: $0, body: .none, isUnsafe: true)
+                method: StaticString("POST").cString, url: url, parsedURL: parsedURL, headers: $0, body: .none,
+                isUnsafe: true)
         }
         guard let blank else {
             settings.engine.free()
@@ -46,14 +47,14 @@ public final class TokenEndpoint: TokenProvider {
         engineSettings.maxTransfers = 2
         let engine = try Engine.make(settings: engineSettings, clock: clock)
         guard let monitor = shim_monitor_new() else { throw .outOfMemory }
-        return TokenEndpoint(blank, place, settings, engine, monitor)
+        return TokenEndpoint(blank, parsedURL, settings, engine, monitor)
     }
 
     private init(
-        _ blank: RequestCopy, _ place: shim_url, _ settings: Settings, _ engine: Engine, _ monitor: OpaquePointer
+        _ blank: RequestCopy, _ parsedURL: shim_url, _ settings: Settings, _ engine: Engine, _ monitor: OpaquePointer
     ) {
         self.blank = blank
-        self.place = place
+        self.parsedURL = parsedURL
         self.settings = settings
         self.engine = engine
         self.monitor = monitor
@@ -92,7 +93,7 @@ public final class TokenEndpoint: TokenProvider {
         }
         guard let headers = OwnedHeaders.copy(of: blank.headers),
             let copy = RequestCopy.make(
-                method: blank.method, url: blank.url, place: place, headers: headers,
+                method: blank.method, url: blank.url, parsedURL: parsedURL, headers: headers,
                 body: .memory(bytes, count: body.count, isCopy: true), isUnsafe: true)
         else {
             shim_wipe(bytes, body.count)

@@ -8,15 +8,15 @@ struct DoubtfulAddresses {
 
     private var origins = OriginTable()
 
-    mutating func note(_ place: shim_url) {
+    mutating func record(_ parsedURL: shim_url) {
         if origins.count >= Self.maximumCount { origins.removeAll() }
-        origins.set(place.origin, to: 1)
+        origins.set(parsedURL.origin, to: 1)
     }
 
     /// Whether the attempt that begins now looks the name up again. Those after it take what it finds.
-    mutating func take(_ place: shim_url) -> Bool {
-        guard origins.value(of: place.origin) != nil else { return false }
-        origins.remove(place.origin)
+    mutating func take(_ parsedURL: shim_url) -> Bool {
+        guard origins.value(of: parsedURL.origin) != nil else { return false }
+        origins.remove(parsedURL.origin)
         return true
     }
 }

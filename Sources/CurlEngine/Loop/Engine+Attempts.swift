@@ -31,8 +31,8 @@ extension Engine {
         } catch {
             giveUpTurn(call)
             switch error {
-            case .outOfMemory: perform(call.machine.failed(.outOfMemory), call)
-            case .hook: perform(call.machine.callbackFailed(), call)
+            case .outOfMemory: run(call.machine.failed(.outOfMemory), call)
+            case .hook: run(call.machine.callbackFailed(), call)
             }
         }
     }
@@ -48,7 +48,7 @@ extension Engine {
         let transfer = Transfer(call: call, plan: plan)
         call.transfer = transfer
         arm(call)
-        if isNew { tell(.attemptBegan, call) }
+        if isNew { emit(.attemptBegan, call) }
         if transfer.target.hasBody, let source = call.request.source, !source.rewind() {
             return sendingEnded(call, .local(.source), code: 0)
         }
@@ -67,9 +67,9 @@ extension Engine {
     func sendingEnded(_ call: Call, _ end: AttemptEnd) {
         guard let transfer = call.transfer else { return }
         detach(transfer)
-        let action = call.attempt.transportEnded(end, transfer.facts)
+        let action = call.attempt.transportEnded(end, transfer.context)
         guard action != .none else { return arm(call) }
-        transfer.tellLastProgress()
+        transfer.reportLastProgress()
         call.request.source?.rest()
         guard call.keepHead(transfer) else { return attemptEnded(call, transfer, .local(.outOfMemory), end) }
         run(action, call, transfer, end)
@@ -105,7 +105,7 @@ extension Engine {
     private func responded(_ call: Call, _ transfer: Transfer, _ end: AttemptEnd) {
         switch followed(call) {
         case .redirected:
-            tell(.redirected, call)
+            emit(.redirected, call)
             return sendAgain(call, fresh: false)
         case .notReplayable:
             transfer.decision = call.retryLoop.countRejection(isReplayable: false)
@@ -127,8 +127,8 @@ extension Engine {
     ) {
         var result = result
         if result == .part, !mayContinue(call, transfer) { result = .exception(.receive) }
-        note(call, transfer, result, end)
-        perform(call.machine.attemptEnded(result), call)
+        recordAttempt(call, transfer, result, end)
+        run(call.machine.attemptEnded(result), call)
     }
 
     /// Whether the rest of a download whose server sends it in parts may be asked for (W7). False: the body broke off.
@@ -149,19 +149,19 @@ extension Engine {
         call.reconnects.append(
             ReconnectRecord(attemptNumber: call.attemptNumber, cause: cause, at: now - call.startedAt))
         locked { stats.reconnects += 1 }
-        tell(.reconnect, call)
+        emit(.reconnect, call)
     }
 
     /// The response wants the request sent again, at once, but it may not be: the caller gets the response (R3, B14).
     private func endUnfollowed(_ call: Call, _ transfer: Transfer, _ end: AttemptEnd) {
-        note(call, transfer, .response, end)
+        recordAttempt(call, transfer, .response, end)
         guard case .decide = call.machine.attemptEnded(.response) else { return }
         decided(call, transfer)
     }
 
     /// Writes down how an attempt ended, and makes the outcome that the strategy sees.
     @_optimize(speed)
-    private func note(
+    private func recordAttempt(
         _ call: Call, _ transfer: Transfer, _ result: CallMachine.AttemptResult, _ end: AttemptEnd
     ) {
         var cause = NetworkExceptionCause.none
@@ -177,7 +177,7 @@ extension Engine {
             call.exceptions += 1
             call.exceptionReason = FailureReason(
                 of: cause, end.end, transfer.report, isFramed: !call.attempt.exchange.framing.isMalformed)
-            if transfer.sendings == 0 { doubtful.note(transfer.target.place) }
+            if transfer.sendings == 0 { doubtful.record(transfer.target.parsedURL) }
         }
         var record = record(of: call, at: end.time)
         if cause == .none {
@@ -194,7 +194,7 @@ extension Engine {
         makeOutcome(call, transfer, headers: transfer.received?.headers ?? .empty, cause: cause)
         guard result == .replay || result == .part else { return }
         call.records[call.records.count - 1].decision = transfer.decision
-        tell(.attemptEnded, call, call.records.last)
+        emit(.attemptEnded, call, call.records.last)
     }
 
     /// The attempt's outcome, for the strategy to see. A response that broke off has headers, too.
@@ -221,7 +221,7 @@ extension Engine {
     }
 
     /// Writes down an attempt that the end of its call broke off: the server may have acted on it (B10).
-    func noteUnfinished(_ call: Call) {
+    func recordUnfinished(_ call: Call) {
         if let transfer = call.transfer { detach(transfer) }
         call.records.append(record(of: call, at: now))
         call.attempt.end()

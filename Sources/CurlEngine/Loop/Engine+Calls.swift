@@ -3,7 +3,7 @@ import RetryCore
 
 /// What happens to the calls, step by step. All of it runs on the loop.
 extension Engine {
-    func perform(_ action: CallMachine.Action, _ call: Call) {
+    func run(_ action: CallMachine.Action, _ call: Call) {
         switch action {
         case .none: break
         case .getToken: getToken(call)
@@ -16,7 +16,7 @@ extension Engine {
             drop(&call.transfer)
             if needsToken { getToken(call) }
             guard call.machine.state == .waiting else { return }  // There is no other token.
-            tell(.retryScheduled, call, call.records.last)
+            emit(.retryScheduled, call, call.records.last)
             timers.set(call, due: Instant(nanoseconds: now).advanced(bySeconds: seconds).nanoseconds)
         case .awaitToken: arm(call)
         case .end(let ending): finish(call, ending)
@@ -27,10 +27,11 @@ extension Engine {
         drop(&call.transfer)
         call.isFresh = fresh
         call.isQueued = true
-        if call.target.place.has_tls || settings.proxy != nil { usesTLS = true }
-        let mayShare = call.settings.httpVersion.mayMultiplex(hasTLS: call.target.place.has_tls)
+        if call.target.parsedURL.has_tls || settings.proxy != nil { usesTLS = true }
+        let mayShare = call.settings.httpVersion.mayMultiplex(hasTLS: call.target.parsedURL.has_tls)
         starting.append(
-            call, settings, probes: mayShare && spoken.versions(of: call.target.place, call.settings.httpVersion) == nil
+            call, settings,
+            probes: mayShare && protocols.versions(of: call.target.parsedURL, call.settings.httpVersion) == nil
         )
         call.isCountedAsHeld = settings.sharesRetryAfter && starting.isHeld(call, now: now)
         if call.isCountedAsHeld { locked { stats.held += 1 } }
@@ -38,7 +39,7 @@ extension Engine {
     }
 
     /// Resumes a body that a callback has paused.
-    func resume(_ call: Call) {
+    func resumeBody(of call: Call) {
         guard let transfer = call.transfer, !transfer.isDetached, call.attempt.resumed() else { return }
         transfer.touch()
         arm(call)
@@ -48,7 +49,7 @@ extension Engine {
 
     /// The record is made only if somebody hears of it.
     @inline(__always)
-    func tell(
+    func emit(
         _ kind: EngineEvent.Kind, _ call: Call, _ record: @autoclosure () -> AttemptRecord? = nil,
         _ ending: CallMachine.Ending? = nil
     ) {
@@ -69,7 +70,7 @@ extension Engine {
 
     func timerFired(_ call: Call, now: Int64) {
         if call.hasDeadline, clock.boottime.nanoseconds >= call.deadline.nanoseconds {
-            return perform(call.machine.deadlinePassed(), call)
+            return run(call.machine.deadlinePassed(), call)
         }
         switch call.machine.state {
         case .waiting:
@@ -78,7 +79,7 @@ extension Engine {
                 call.attempt = AttemptMachine(limits: call.settings.limits)
                 call.attempt.open(at: self.now, boottime: boottime)
             }
-            perform(call.machine.waitOver(), call)
+            run(call.machine.waitOver(), call)
         case .attempting:
             guard let transfer = call.transfer, !transfer.isDetached else {
                 return isOutOfTimeInQueue(call) ? timedOutInQueue(call) : arm(call)
@@ -133,7 +134,7 @@ extension Engine {
 
     private func finish(_ call: Call, _ wanted: CallMachine.Ending) {
         if !call.attempt.hasBegun, call.isQueued, starting.isHeld(call, now: now) { call.attempt.end() }  // C3
-        if call.attempt.isOpen { noteUnfinished(call) }
+        if call.attempt.isOpen { recordUnfinished(call) }
         leaveToken(call)
         let ending = closeBodies(call, wanted)
         hasMoreToDo = true
@@ -148,7 +149,7 @@ extension Engine {
         // The decision about the last attempt is not the reason why a call was canceled, or ran out of time.
         let isDecided = ending != .cancelled && ending != .deadline
         if ending == .response, call.transfer?.decision?.action == .succeed { budget?.giveBack() }
-        tell(.callEnded, call, isDecided ? call.records.last : nil, ending)
+        emit(.callEnded, call, isDecided ? call.records.last : nil, ending)
         let result = call.makeResult(ending)
         drop(&call.transfer)
         call.cancelSwitch?.remove(call)
@@ -172,7 +173,7 @@ extension Engine {
         call.owner?.end()
         if settings.isDriven { shim_monitor_wake_all(lock) }
         shim_monitor_unlock(lock)
-        waiter?.tell()
+        waiter?.signal()
     }
 
     /// The bodies are done with. A sink whose body is whole keeps it, and one that has a part of an earlier response keeps

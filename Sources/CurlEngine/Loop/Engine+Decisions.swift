@@ -13,7 +13,7 @@ extension Engine {
             decideAtOnce(call, transfer)
             return decided(call, transfer)
         }
-        if !ask(StrategyQuestion(call, transfer)) { perform(call.machine.failed(.exhausted), call) }
+        if !ask(StrategyQuestion(call, transfer)) { run(call.machine.failed(.exhausted), call) }
     }
 
     /// The same on the loop, and in place: the call acts on the answer directly.
@@ -32,7 +32,7 @@ extension Engine {
 
     /// Asks the strategy about a response whose head has come, since its body has to go somewhere (B15). Runs inside
     /// libcurl. False: stop.
-    func askEarly(_ call: Call, _ transfer: Transfer) -> Bool {
+    func askAtHead(_ call: Call, _ transfer: Transfer) -> Bool {
         guard call.keepHead(transfer) else { return transfer.refuse(.outOfMemory) }
         makeOutcome(call, transfer, headers: call.receivedHead.list, cause: .none)
         guard call.strategy.callsBack else {
@@ -59,13 +59,13 @@ extension Engine {
         guard let decision = answer.decision else {
             transfer.strategyFailure = answer.failure
             call.keepReceived(transfer, isWhole: true)
-            return perform(call.machine.callbackFailed(), call)
+            return run(call.machine.callbackFailed(), call)
         }
         transfer.headAnswer = Transfer.HeadAnswer(answer)
         guard case .go(let destination, let end) = call.attempt.decided(retries: decision.isRetry) else { return }
         if destination == .sink, !deliver(call, transfer) { return sendingEnded(call, .aborted, code: 0) }
         if let end { return sendingEnded(call, end) }
-        resume(call)
+        resumeBody(of: call)
     }
 
     /// The body of a response goes to the call's sink. False: stop.
@@ -94,7 +94,7 @@ extension Engine {
         guard call.machine.state == .deciding else { return }
         if !call.records.isEmpty { call.records[call.records.count - 1].decision = transfer.decision }
         if transfer.decision?.rejectsToken == true { dropToken(call) }
-        tell(.attemptEnded, call, call.records.last)
-        perform(call.machine.decided(transfer.decision), call)
+        emit(.attemptEnded, call, call.records.last)
+        run(call.machine.decided(transfer.decision), call)
     }
 }

@@ -1,8 +1,9 @@
 import CShims
 import RetryCore
 
-/// An engine without a thread, which the program drives: in `perform` and in the functions that wait, as other engines too,
-/// and in `drive`. While no thread drives it, it is parked: its descriptor becomes readable when there is work to do.
+/// The engine of a driven client. It has no thread: the program drives it, in `perform` and in the functions that wait, as
+/// other engines too, and in `drive`. While no thread drives it, it is parked: its descriptor becomes readable when there
+/// is work to do.
 extension Engine {
     /// A descriptor that is readable while `drive` has something to do. -1: the engine has a thread, or is closed.
     public var descriptor: Int32 { settings.isDriven ? watched() : -1 }
@@ -129,7 +130,7 @@ extension Engine: ProviderLoop {
         return unfinished > 0
     }
 
-    public func goOnWithThread() {
+    public func resumeWithThread() {
         locked {
             guard unfinished > 0, startThread() else { return }
             shim_monitor_wake_all(lock)

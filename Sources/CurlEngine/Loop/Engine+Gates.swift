@@ -9,8 +9,8 @@ extension Engine {
     private static let gateLife: Int64 = 60_000_000_000
 
     /// The head of a final response has come. False: out of memory.
-    func headCame(_ call: Call, _ transfer: Transfer) -> Bool {
-        guard settings.sharesRetryAfter, let index = starting.hosts.knownIndex(for: transfer.target.place) else {
+    func headReceived(_ call: Call, _ transfer: Transfer) -> Bool {
+        guard settings.sharesRetryAfter, let index = starting.hosts.knownIndex(for: transfer.target.parsedURL) else {
             return true
         }
         let gate = starting.hosts[index].gate
@@ -51,23 +51,23 @@ extension Engine {
         case .closed(let until):
             starting.requeue(gate.host)
             timers.set(gate, due: until)
-            let held = starting.hosts[gate.host].line.countHeld()
+            let held = starting.hosts[gate.host].queue.countHeld()
             locked {
                 stats.gatesClosed += 1
                 stats.held += held
             }
-            tell(.gateClosed, call, status, delay: Double(until - now) / 1e9)
+            emit(.gateClosed, call, status, delay: Double(until - now) / 1e9)
         case .extended(let until):
             timers.set(gate, due: until)
         case .opened:
             drop(gate)
             locked { stats.gatesOpened += 1 }
-            tell(.gateOpened, call, status, delay: 0)
+            emit(.gateOpened, call, status, delay: 0)
         }
         hasMoreToDo = true
     }
 
-    private func tell(_ kind: EngineEvent.Kind, _ call: Call, _ status: Int32, delay: Double) {
+    private func emit(_ kind: EngineEvent.Kind, _ call: Call, _ status: Int32, delay: Double) {
         guard let onEvent = settings.onEvent else { return }
         onEvent(
             EngineEvent(
@@ -110,10 +110,10 @@ extension StartQueue {
 
     /// Whether a call that waits here waits for a gate.
     func isHeld(_ call: Call, now: Int64) -> Bool {
-        guard gates > 0, let index = hosts.knownIndex(for: call.target.place), let gate = hosts[index].gate else {
+        guard gates > 0, let index = hosts.knownIndex(for: call.target.parsedURL), let gate = hosts[index].gate else {
             return false
         }
-        return hosts[index].line.count > gate.value.places(at: now)
+        return hosts[index].queue.count > gate.value.places(at: now)
     }
 }
 

@@ -10,8 +10,8 @@ import RetryCore
 extension Engine {
     /// Nanoseconds for which the own thread leaves the role free, and up to which it looks less often while others keep
     /// coming back.
-    private static let grace: Int64 = 1_000_000
-    private static let longestNap: Int64 = 4_000_000
+    private static let gracePeriod: Int64 = 1_000_000
+    private static let longestSleep: Int64 = 4_000_000
 
     /// With the lock held: makes sure that the engine has its own thread. False if it cannot be started.
     @discardableResult
@@ -43,27 +43,27 @@ extension Engine {
     private func threadEnded() {
         shim_monitor_lock(lock)
         hasThread = false
-        tellIfClosed()
+        signalIfClosed()
         shim_monitor_unlock(lock)
     }
 
     /// The engine's own thread: drives when there is work to do and no other thread drives.
     private func runThread() {
-        var nap = Self.grace
+        var sleepTime = Self.gracePeriod
         shim_monitor_lock(lock)
         while true {
-            if !isClosing, graceUntil > shim_monotonic_nanoseconds() {
+            if !isClosing, gracePeriodEnd > shim_monotonic_nanoseconds() {
                 // To be woken for each call, only to see that somebody else drives it, would cost as much as the call.
-                isThreadNapping = true
-                _ = shim_monitor_wait_until(lock, shim_monotonic_nanoseconds() + nap)
-                isThreadNapping = false
-                nap = min(2 * nap, Self.longestNap)
+                isThreadSleeping = true
+                _ = shim_monitor_wait_until(lock, shim_monotonic_nanoseconds() + sleepTime)
+                isThreadSleeping = false
+                sleepTime = min(2 * sleepTime, Self.longestSleep)
                 continue
             }
-            nap = Self.grace
-            if unfinished > 0, !hasDriver, suitors == 0 {
+            sleepTime = Self.gracePeriod
+            if unfinished > 0, !hasDriver, waitingDrivers == 0 {
                 ownThreadDrives = true
-                drive(until: .max, .suitor)
+                drive(until: .max, .waitingDriver)
                 ownThreadDrives = false
                 shim_monitor_wake_all(lock)
             } else if isClosing, unfinished == 0 {
@@ -84,7 +84,7 @@ extension Engine {
         /// An ended call has come there.
         case arrival(CompletionQueue)
         /// Another thread wants the role.
-        case suitor
+        case waitingDriver
         /// All calls of a client have ended.
         case ends(CallOwner)
         /// All calls have ended.
@@ -98,7 +98,7 @@ extension Engine {
         case .turn: true
         case .end(let call): call.isWaitOver
         case .arrival(let queue): queue.hasCalls
-        case .suitor: suitors > 0
+        case .waitingDriver: waitingDrivers > 0
         case .ends(let owner): owner.unfinished == 0
         case .allEnds: unfinished == 0
         case .closed: isClosedForGood
@@ -135,7 +135,7 @@ extension Engine {
             shim_monitor_lock(lock)
         }
         leaveClockIfIdle()
-        tellIfClosed()
+        signalIfClosed()
         if isDriven { shim_monitor_wake_all(lock) }
         endCallsIfDriven()
     }
@@ -168,9 +168,9 @@ extension Engine {
     var isClosedForGood: Bool { isClosing && unfinished == 0 && !hasDriver && !hasThread }
 
     /// With the lock held.
-    func tellIfClosed() {
+    func signalIfClosed() {
         guard isClosedForGood else { return }
-        for waiter in closeWaiters { waiter.tell() }
+        for waiter in closeWaiters { waiter.signal() }
         closeWaiters = []
     }
 
@@ -221,22 +221,22 @@ extension Engine {
     }
 
     /// With the lock held: another thread has to take the role, now or after the grace period.
-    private func leaveRole(afterGrace: Bool) {
-        graceUntil = afterGrace ? shim_monotonic_nanoseconds() + Self.grace : 0
+    private func leaveRole(afterGracePeriod: Bool) {
+        gracePeriodEnd = afterGracePeriod ? shim_monotonic_nanoseconds() + Self.gracePeriod : 0
         guard unfinished > 0 || isClosing else { return }
         if unfinished > 0 { startThread() }
-        if !afterGrace || !isThreadNapping { shim_monitor_wake_all(lock) }
+        if !afterGracePeriod || !isThreadSleeping { shim_monitor_wake_all(lock) }
     }
 
     /// With the lock held: the role is free, if need be since the own thread has given it up. False if it is somebody
     /// else's, or that time has come.
     private func claimRole(until limit: Int64) -> Bool {
         guard hasDriver else { return true }
-        guard ownThreadDrives, suitors == 0 else { return false }
-        suitors += 1
+        guard ownThreadDrives, waitingDrivers == 0 else { return false }
+        waitingDrivers += 1
         wakeDriver()
         while hasDriver, ownThreadDrives, shim_monitor_wait_until(lock, limit) {}
-        suitors -= 1
+        waitingDrivers -= 1
         guard hasDriver else { return true }
         shim_monitor_wake_all(lock)
         return false
@@ -249,11 +249,11 @@ extension Engine {
         if !call.isWaitOver {
             if limit != .max, limit <= shim_monotonic_nanoseconds() {
                 // Who only looks must not take the role from the thread that does the work.
-                if !hasDriver { leaveRole(afterGrace: false) }
+                if !hasDriver { leaveRole(afterGracePeriod: false) }
             } else if mayTakeRole ? claimRole(until: limit) : !hasDriver {
                 drive(until: limit, .end(of: call))
                 // Who reads a body may stay away for long, and other calls do not wait for that.
-                leaveRole(afterGrace: mayTakeRole && (call.isDone || unfinished == 1))
+                leaveRole(afterGracePeriod: mayTakeRole && (call.isDone || unfinished == 1))
             } else {
                 waitForDriver(of: call, until: limit)
             }
@@ -289,10 +289,10 @@ extension Engine {
             let now = shim_monotonic_nanoseconds()
             guard now < limit else { return false }
             if hasDriver || unfinished == 0 {
-                _ = shim_monitor_wait_until(lock, settings.isDriven ? limit : min(limit, now + Self.grace))
+                _ = shim_monitor_wait_until(lock, settings.isDriven ? limit : min(limit, now + Self.gracePeriod))
             } else {
                 drive(until: limit, goal)
-                leaveRole(afterGrace: false)
+                leaveRole(afterGracePeriod: false)
             }
         }
         return true
@@ -313,7 +313,7 @@ extension Engine {
         }
         guard unfinished > 0, claimRole(until: limit) else { return false }
         drive(until: limit, .arrival(queue))
-        leaveRole(afterGrace: true)
+        leaveRole(afterGracePeriod: true)
         return true
     }
 }

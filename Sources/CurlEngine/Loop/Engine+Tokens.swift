@@ -23,26 +23,26 @@ extension Engine {
         if let guest { keep(guest) }
         if let result { return tokenEnded(call, result) }
         auth.waiter = waiter
-        tell(.tokenWaitBegan, call)
+        emit(.tokenWaitBegan, call)
         arm(call)
     }
 
     /// The call has its token, or will get none.
     func tokenEnded(_ call: Call, _ result: TokenResult) {
         guard call.machine.awaitsToken, let auth = call.auth else { return }
-        if auth.waiter != nil { tell(.tokenWaitEnded, call) }
+        if auth.waiter != nil { emit(.tokenWaitEnded, call) }
         auth.waiter = nil
         switch result {
         case .success(let token):
             if let rejected = auth.rejected, rejected.secret.equals(token.secret.bytes) {
                 auth.failure = .rejectedAgain
-                return perform(call.machine.tokenFailed(), call)
+                return run(call.machine.tokenFailed(), call)
             }
             auth.token = token
-            perform(call.machine.tokenCame(), call)
+            run(call.machine.tokenReceived(), call)
         case .failure(let failure):
             auth.failure = failure
-            perform(call.machine.tokenFailed(), call)
+            run(call.machine.tokenFailed(), call)
         }
     }
 
@@ -51,7 +51,7 @@ extension Engine {
         guard let auth = call.auth else { return }
         if let waiter = auth.waiter {
             auth.source.cancel(waiter)
-            tell(.tokenWaitEnded, call)
+            emit(.tokenWaitEnded, call)
         }
         auth.waiter = nil
         auth.token = nil

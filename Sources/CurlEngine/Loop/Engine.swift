@@ -23,10 +23,10 @@ public final class Engine {
     var hasThread = false
     var ownThreadDrives = false
     /// The own thread leaves the role free until then, and looks again.
-    var isThreadNapping = false
-    var graceUntil: Int64 = 0
+    var isThreadSleeping = false
+    var gracePeriodEnd: Int64 = 0
     /// Threads that block anyway, and want the role from the own thread: one at most.
-    var suitors = 0
+    var waitingDrivers = 0
     var isClosing = false
     var unfinished = 0
     var closeWaiters: [Waiter] = []
@@ -64,14 +64,14 @@ public final class Engine {
     var timers = TimerQueue()
     /// How much CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC.
     private var boottimeAhead = Int64.min / 2
-    var spoken = SpokenVersions()
+    var protocols = ProtocolCache()
     var doubtful = DoubtfulAddresses()
     let budget: SharedRetryBudget?
     var active: [Call] = []
     var starting = StartQueue()
     /// How many attempts may begin in this turn, and within what time.
     private(set) var mayStart = (count: Engine.startsWhenIdle, time: Engine.longestStart)
-    private var wokeAt: Int64 = 0
+    private var waitEndedAt: Int64 = 0
     /// What happened in the turn before took its time.
     var isTurnLong: Bool { mayStart.time > Self.longestStart }
     /// Wakes the loop when attempts need not wait any longer for another one's connection.
@@ -222,25 +222,25 @@ public final class Engine {
     public func wake(_ call: Call) {
         shim_monitor_lock(lock)
         call.isWoken = true
-        // A wait that follows needs one that was not told.
+        // The next wait needs a waiter that was not signaled.
         let waiter = call.waiter
         call.waiter = nil
         wakeDriver()
         if settings.isDriven { shim_monitor_wake_all(lock) }
         shim_monitor_unlock(lock)
-        waiter?.tell()
+        waiter?.signal()
     }
 
     public func cancel(_ call: Call) {
         let isBegun = locked {
-            if !call.isBegun { call.isCancelledEarly = true }
+            if !call.isBegun { call.isCancelledBeforeStart = true }
             return call.isBegun
         }
         if isBegun { post(.cancel(call), about: call) }
     }
 
     /// Resumes a body that a callback has paused.
-    public func goOn(with call: Call) {
+    public func resume(_ call: Call) {
         let isNew = locked {
             guard call.isBegun, !call.isResumePosted else { return false }
             call.isResumePosted = true
@@ -351,8 +351,8 @@ public final class Engine {
         stats.calls += 1
         commands.append(.start(call))
         if needsThread || hasThread, !hasDriver {
-            if !mayBeWaitedFor { graceUntil = 0 }  // No other thread will take the role.
-            if !mayBeWaitedFor || !isThreadNapping { shim_monitor_wake_all(lock) }
+            if !mayBeWaitedFor { gracePeriodEnd = 0 }  // No other thread will take the role.
+            if !mayBeWaitedFor || !isThreadSleeping { shim_monitor_wake_all(lock) }
         }
         wakeDriver()
         return .begun
@@ -370,7 +370,7 @@ public final class Engine {
 
     /// With the lock held: the thread that polls will look at the commands.
     func wakeDriver() {
-        virtualTime?.workCame()
+        virtualTime?.workArrived()
         guard isPolling else { return }
         isPolling = false
         transport?.wake()
@@ -407,7 +407,7 @@ public final class Engine {
     /// While others have something to be done, fewer begin than end: where a server is faster than this loop, more of them at
     /// once would bring nothing, and each would cost more. But where turns are long, as with slow callbacks, there are few.
     private func startsNext(after happened: Int) -> (count: Int, time: Int64) {
-        let took = now - wokeAt
+        let took = now - waitEndedAt
         if took > Self.longestStart, took / Int64(max(happened, 1)) > Self.longestStart / 4 {
             return (Self.startsWhenSlow, took)
         }
@@ -436,15 +436,15 @@ public final class Engine {
     }
 
     /// What was waited for is about to be let happen.
-    func woke() {
+    func waitEnded() {
         readClock()
-        wokeAt = now
+        waitEndedAt = now
     }
 
     /// From now on, a thread that posts a command wakes the driver. False if a command is waiting already.
     private func mayWait() -> Bool {
         locked {
-            isPolling = commands.isEmpty && !(ownThreadDrives && suitors > 0)
+            isPolling = commands.isEmpty && !(ownThreadDrives && waitingDrivers > 0)
             if isPolling, !hasMoreToDo { rest() }
             return isPolling
         }
@@ -468,12 +468,12 @@ public final class Engine {
                 call.leaveClock()
                 call.activeIndex = active.count
                 active.append(call)
-                perform(call.isCancelledEarly ? call.machine.cancel() : call.machine.start(), call)
-            case .cancel(let call): perform(call.machine.cancel(), call)
+                run(call.isCancelledBeforeStart ? call.machine.cancel() : call.machine.start(), call)
+            case .cancel(let call): run(call.machine.cancel(), call)
             case .decided(let question): answered(question)
             case .resume(let call):
                 locked { call.isResumePosted = false }
-                if call.transfer != nil, call.attempt.exchange.isPaused { resume(call) }
+                if call.transfer != nil, call.attempt.exchange.isPaused { resumeBody(of: call) }
             case .token(let call, let result): tokenEnded(call, result)
             case .cancelAll(let owner): cancelAll(of: owner)
             case .ask(let question):
@@ -489,7 +489,7 @@ public final class Engine {
         // From the end: the last call takes the place of one that ends.
         for index in active.indices.reversed() where index < active.count {
             let call = active[index]
-            if owner == nil || call.owner === owner { perform(call.machine.cancel(), call) }
+            if owner == nil || call.owner === owner { run(call.machine.cancel(), call) }
         }
     }
 

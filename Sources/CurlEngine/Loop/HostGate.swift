@@ -48,7 +48,7 @@ final class HostGate: TimerEntry {
     }
 
     /// Calls wait for its moment.
-    override var isWaitedFor: Bool { value.isClosed && !engine.starting.hosts[host].line.isEmpty }
+    override var isWaitedFor: Bool { value.isClosed && !engine.starting.hosts[host].queue.isEmpty }
 
     override func fire(now: Int64) {
         engine.fired(self)

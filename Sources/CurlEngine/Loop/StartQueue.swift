@@ -19,7 +19,7 @@ struct StartQueue {
     private static let longestProbe: Int64 = 1_000_000_000
 
     /// Attempts that no limit for one host holds up.
-    private var ready = CallLine()
+    private var ready = CallQueue()
     /// The others, by host.
     var hosts = HostTable()
     /// Hosts from which an attempt may begin: those that need no look-up, and those that do.
@@ -42,11 +42,11 @@ struct StartQueue {
         waiting += 1
         maximumForOneHost = settings.maxTransfersForOneHost
         call.isCountedByHost =
-            probes || call.target.place.needs_lookup || maximumForOneHost != .max || settings.sharesRetryAfter
+            probes || call.target.parsedURL.needs_lookup || maximumForOneHost != .max || settings.sharesRetryAfter
         guard call.isCountedByHost else { return ready.append(call) }
-        let index = hosts.index(for: call.target.place)
-        if probes, hosts[index].running == 0, hosts[index].line.isEmpty { hosts[index].isUnknown = true }
-        hosts[index].line.append(call)
+        let index = hosts.index(for: call.target.parsedURL)
+        if probes, hosts[index].running == 0, hosts[index].queue.isEmpty { hosts[index].isUnknown = true }
+        hosts[index].queue.append(call)
         requeue(index)
     }
 
@@ -69,8 +69,8 @@ struct StartQueue {
     }
 
     private mutating func begin(_ index: Int, now: Int64) -> Call? {
-        guard let call = hosts[index].line.takeFirst() else { return nil }
-        if hosts[index].place.needs_lookup {
+        guard let call = hosts[index].queue.takeFirst() else { return nil }
+        if hosts[index].parsedURL.needs_lookup {
             hosts[index].lookups += 1
             lookups += 1
         }
@@ -89,7 +89,7 @@ struct StartQueue {
 
     /// The attempt's look-up is over, or it needed none.
     mutating func opened(_ target: Target) {
-        guard target.place.needs_lookup, let index = hosts.knownIndex(for: target.place) else { return }
+        guard target.parsedURL.needs_lookup, let index = hosts.knownIndex(for: target.parsedURL) else { return }
         hosts[index].lookups -= 1
         lookups -= 1
         requeue(index)
@@ -97,7 +97,7 @@ struct StartQueue {
 
     /// An attempt has its connection: what it speaks is known.
     mutating func connected(_ target: Target) {
-        guard let index = hosts.knownIndex(for: target.place) else { return }
+        guard let index = hosts.knownIndex(for: target.parsedURL) else { return }
         hosts[index].probedUntil = 0
         requeue(index)
     }
@@ -105,7 +105,7 @@ struct StartQueue {
     /// `pass`: it goes back to the gate; nil: the attempt has none, or the gate has it already.
     mutating func ended(_ target: Target, isCounted: Bool, pass: GatePass? = nil) {
         running -= 1
-        guard isCounted, let index = hosts.knownIndex(for: target.place) else { return }
+        guard isCounted, let index = hosts.knownIndex(for: target.parsedURL) else { return }
         if let pass { _ = pass.gate.value.gaveUp(pass.pass) }
         hosts[index].running -= 1
         hosts[index].probedUntil = 0
@@ -119,10 +119,10 @@ struct StartQueue {
     /// The call will not begin any more.
     mutating func remove(_ call: Call) {
         waiting -= 1
-        guard call.isCountedByHost, let index = hosts.knownIndex(for: call.target.place) else {
+        guard call.isCountedByHost, let index = hosts.knownIndex(for: call.target.parsedURL) else {
             return ready.remove(call)
         }
-        hosts[index].line.remove(call)
+        hosts[index].queue.remove(call)
         requeue(index)
         forgetIfUnused(index)
     }
@@ -169,10 +169,10 @@ struct StartQueue {
 
     private func standing(of index: Int) -> WaitingHost.Standing {
         guard hosts[index].probedUntil == 0 else { return .probed }
-        guard !hosts[index].line.isEmpty, hosts[index].running < maximumForOneHost,
+        guard !hosts[index].queue.isEmpty, hosts[index].running < maximumForOneHost,
             hosts[index].gate?.value.places != 0
         else { return .nowhere }
-        guard hosts[index].place.needs_lookup else { return .eligible }
+        guard hosts[index].parsedURL.needs_lookup else { return .eligible }
         return hosts[index].lookups < Self.maximumLookupsForOneHost ? .eligibleForLookup : .nowhere
     }
 }

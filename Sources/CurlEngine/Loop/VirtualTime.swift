@@ -18,7 +18,7 @@ final class VirtualTime {
     }
 
     /// There is something to be done, at once.
-    func workCame() { clock.set(user, .work) }
+    func workArrived() { clock.set(user, .work) }
 
     /// There is nothing left to do.
     func leave() { clock.set(user, .none, isEvent: false) }

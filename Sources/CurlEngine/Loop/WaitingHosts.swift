@@ -2,8 +2,8 @@ import CShims
 
 /// A host and port with attempts that wait for their turn, or are under way.
 struct WaitingHost {
-    let place: shim_url
-    var line = CallLine()
+    let parsedURL: shim_url
+    var queue = CallQueue()
     var lookups = 0
     var running = 0
     /// It is not known whether its connections can be shared.
@@ -25,10 +25,10 @@ struct WaitingHost {
     }
 
     /// No attempt to it waits or is under way.
-    var isIdle: Bool { running == 0 && line.isEmpty }
+    var isIdle: Bool { running == 0 && queue.isEmpty }
 
-    init(_ place: shim_url) {
-        self.place = place
+    init(_ parsedURL: shim_url) {
+        self.parsedURL = parsedURL
     }
 }
 
@@ -44,25 +44,25 @@ struct HostTable {
         _modify { yield &hosts[index] }
     }
 
-    func knownIndex(for place: shim_url) -> Int? { indices.value(of: place.origin) }
+    func knownIndex(for parsedURL: shim_url) -> Int? { indices.value(of: parsedURL.origin) }
 
-    mutating func index(for place: shim_url) -> Int {
-        if let index = knownIndex(for: place) { return index }
+    mutating func index(for parsedURL: shim_url) -> Int {
+        if let index = knownIndex(for: parsedURL) { return index }
         let index: Int
         if let free = unused.popLast() {
             index = free
-            hosts[index] = WaitingHost(place)
+            hosts[index] = WaitingHost(parsedURL)
         } else {
             index = hosts.count
-            hosts.append(WaitingHost(place))
+            hosts.append(WaitingHost(parsedURL))
         }
-        indices.set(place.origin, to: index)
+        indices.set(parsedURL.origin, to: index)
         return index
     }
 
     /// It is in no queue.
     mutating func remove(_ index: Int) {
-        indices.remove(hosts[index].place.origin)
+        indices.remove(hosts[index].parsedURL.origin)
         guard indices.count > 0 else {
             hosts = []
             unused = []

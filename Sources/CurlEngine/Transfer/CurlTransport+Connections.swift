@@ -15,16 +15,16 @@ enum ConnectionGroup: Int32, CaseIterable {
 
 extension CurlTransport {
     func group(of transfer: Transfer) -> ConnectionGroup {
-        let place = transfer.target.place
+        let parsedURL = transfer.target.parsedURL
         switch transfer.call.settings.httpVersion {
         case .http1: return .ordinary
         case .http2PriorKnowledge: return .priorKnowledge
         case .http2:
             // In a Unix domain socket connections have no addresses to tell them apart by.
-            guard place.has_tls, shim_tls_is_readable(), settings.unixSocket == nil else {
-                return place.has_tls ? .serial : .ordinary
+            guard parsedURL.has_tls, shim_tls_is_readable(), settings.unixSocket == nil else {
+                return parsedURL.has_tls ? .serial : .ordinary
             }
-            return engine.spoken.versions(of: place, .http2) == .mixed ? .serial : .ordinary
+            return engine.protocols.versions(of: parsedURL, .http2) == .mixed ? .serial : .ordinary
         }
     }
 
@@ -32,7 +32,7 @@ extension CurlTransport {
     /// where nothing knows what the connection speaks, or where libcurl cannot use it again.
     func isAlone(_ transfer: Transfer) -> Bool {
         guard transfer.call.settings.httpVersion == .http2PriorKnowledge else { return false }
-        guard !transfer.target.place.has_tls else { return !shim_tls_is_readable() }
+        guard !transfer.target.parsedURL.has_tls else { return !shim_tls_is_readable() }
         return shim_curl_breaks_h2c() || mayBeProxied(transfer)
     }
 
@@ -43,7 +43,7 @@ extension CurlTransport {
 
     private func agreed(_ connection: shim_connection, _ transfer: Transfer) -> ConnectionProtocol {
         let hasPriorKnowledge = transfer.call.settings.httpVersion == .http2PriorKnowledge
-        guard transfer.target.place.has_tls else {
+        guard transfer.target.parsedURL.has_tls else {
             guard hasPriorKnowledge else { return .http1 }
             return mayBeProxied(transfer) ? .unknown : .http2  // libcurl speaks HTTP/1.1 to a proxy.
         }

@@ -15,7 +15,7 @@ final class CurlTransport: Transport {
     let environmentHasProxy: Bool
     private let epoll: Int32
     private let wakeup: Int32
-    /// What epoll tells.
+    /// The events that epoll reports.
     private let ready = UnsafeMutablePointer<shim_ready>.allocate(capacity: Engine.eventsAtOnce)
     /// Makes `epoll` readable while no thread waits; -1: not needed so far. And when it expires.
     private var timer: Int32 = -1
@@ -35,7 +35,7 @@ final class CurlTransport: Transport {
         var exchange: CurlEasy?
         /// Whose multi handle it belongs to.
         var group = ConnectionGroup.ordinary
-        /// libcurl told that it opened it, and will tell when it closes it. (Not so of what its resolver uses.)
+        /// libcurl reported that it opened the socket, and will report its end. (Not for sockets of its resolver.)
         var isTracked = false
         /// What epoll watches it for (SHIM_…); -1: nothing.
         var watched: Int32 = -1
@@ -120,7 +120,7 @@ final class CurlTransport: Transport {
         guard let multi = multi(of: easy.group) else { return .outOfMemory }
         var attempt = transfer.attempt()
         attempt.alone = isAlone(transfer)
-        attempt.tunneled = transfer.target.place.has_tls && mayBeProxied(transfer)
+        attempt.tunneled = transfer.target.parsedURL.has_tls && mayBeProxied(transfer)
         attempt.multiplexed = attempt.multiplexed && easy.group != .serial
         let prepared = shim_easy_prepare(easy.handle, &attempt, Unmanaged.passUnretained(easy).toOpaque())
         guard prepared == CURLE_OK else { return failure(prepared) }
@@ -153,7 +153,7 @@ final class CurlTransport: Transport {
         shim_libcurl_rest()
         let count = shim_epoll_wait(epoll, ready, Int32(Engine.eventsAtOnce), timeout)
         shim_libcurl_resume()
-        driver._withUnsafeGuaranteedRef { $0.woke() }
+        driver._withUnsafeGuaranteedRef { $0.waitEnded() }
         var handled = 0
         for index in 0..<Int(count) {
             let event = ready[index]
@@ -315,7 +315,7 @@ final class CurlTransport: Transport {
         }
     }
 
-    // MARK: - What libcurl tells
+    // MARK: - Reports of libcurl
 
     /// Nil: libcurl has no socket yet, and says -1 (W2).
     private func socket(_ descriptor: Int32) -> Int? {
@@ -400,7 +400,7 @@ private let multiCallbacks = shim_multi_callbacks(
     })
 
 extension CurlTransport {
-    /// The transport that libcurl tells something. No reference is counted: it outlives what libcurl has of it.
+    /// The transport that a callback of libcurl is about. Not retained: it outlives the pointers that libcurl has.
     @inline(__always)
     fileprivate static func with<Result>(
         _ pointer: UnsafeMutableRawPointer?, otherwise: Result, _ body: (CurlTransport) -> Result

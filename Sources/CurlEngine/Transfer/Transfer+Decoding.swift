@@ -21,7 +21,7 @@ extension Transfer {
             let result = shim_decoder_next(decoder, &piece, &length)
             guard Int(result) == SHIM_DECODED, let piece else { return unpacked(result) }
             switch deliver(piece, length) {
-            case .goOn: break
+            case .proceed: break
             case .pause:
                 shim_decoder_hold(decoder)
                 return .pause
@@ -32,7 +32,7 @@ extension Transfer {
 
     private func unpacked(_ result: Int32) -> BodyAnswer {
         switch Int(result) {
-        case SHIM_DECODER_HUNGRY: return .goOn
+        case SHIM_DECODER_HUNGRY: return .proceed
         case SHIM_DECODER_NO_MEMORY: refuse(.outOfMemory)
         default: call.attempt.isMalformed()
         }

@@ -26,8 +26,8 @@ extension Transfer {
         let written = StatusLine(line, count)
         let isTaken = call.attempt.statusLine(written, count, readAs: read(written)) { hasSentAll }
         guard isTaken else { return false }
-        if !target.place.has_tls { recordSpoken() }
-        if call.attempt.exchange.isAnsweredEarly { keepSending() }
+        if !target.parsedURL.has_tls { recordProtocol() }
+        if call.attempt.exchange.hasEarlyResponse { keepSending() }
         return keep(line, count)
     }
 
@@ -62,10 +62,10 @@ extension Transfer {
         }
         let start = call.attempt.headEnded(isFollowed: isFollowed)
         if start != .stop {
-            guard call.engine.headCame(call, self) else { return refuse(.outOfMemory) }
-            if call.attempt.exchange.isAnsweredEarly { call.engine.arm(call) }
+            guard call.engine.headReceived(call, self) else { return refuse(.outOfMemory) }
+            if call.attempt.exchange.hasEarlyResponse { call.engine.arm(call) }
             // Nothing more will be sent, so that nothing is waited for.
-            if call.attempt.exchange.status >= 400, call.attempt.exchange.isPaused { call.engine.goOn(with: call) }
+            if call.attempt.exchange.status >= 400, call.attempt.exchange.isPaused { call.engine.resume(call) }
         }
         switch start {
         case .stop: return false
@@ -73,7 +73,7 @@ extension Transfer {
         case .forgetDownload:
             call.download?.forget()
             return false
-        case .ask: return call.engine.askEarly(call, self)
+        case .ask: return call.engine.askAtHead(call, self)
         }
     }
 
@@ -108,7 +108,7 @@ extension Transfer {
 extension Transfer {
     enum BodyAnswer: Int32 {
         case stop = 0
-        case goOn = 1
+        case proceed = 1
         case pause = 2
     }
 
@@ -116,7 +116,7 @@ extension Transfer {
         touch()
         guard !call.attempt.isWaitingForDecision else { return .pause }
         let answer = decoder.map { unpack($0, data, count) } ?? deliver(data, count)
-        if answer == .goOn { call.attempt.bodyTaken(count) }
+        if answer == .proceed { call.attempt.bodyTaken(count) }
         return answer
     }
 
@@ -125,7 +125,7 @@ extension Transfer {
         let isForSink = call.attempt.exchange.destination == .sink
         switch call.attempt.body(count, held: isForSink ? call.sink?.length ?? 0 : Int64(body.count)) {
         case .pause: return .pause
-        case .keep: return append(data, count) ? .goOn : .stop
+        case .keep: return append(data, count) ? .proceed : .stop
         case .cutOff(let kept):
             _ = append(data, kept)
             return .stop
@@ -139,7 +139,7 @@ extension Transfer {
         let result = sink.write(call, data, count)
         call.engine.readClock()  // Foreign code may have taken its time.
         switch result {
-        case .taken: return .goOn
+        case .taken: return .proceed
         case .pause:
             call.attempt.paused()
             return .pause
@@ -179,13 +179,13 @@ extension Transfer {
 
 /// What the attempt has to know when it ends.
 extension Transfer {
-    var facts: AttemptMachine.Facts {
-        var facts = AttemptMachine.Facts()
-        facts.isReplayable = call.bodyCanBeSentAgain
-        facts.isIdempotent = call.request.isIdempotent
-        facts.isCodingShort = isCodingShort
-        facts.download = downloadEnd
-        return facts
+    var context: AttemptMachine.Context {
+        var context = AttemptMachine.Context()
+        context.isReplayable = call.bodyCanBeSentAgain
+        context.isIdempotent = call.request.isIdempotent
+        context.isCodingShort = isCodingShort
+        context.download = downloadEnd
+        return context
     }
 
     /// The result of a download, now that its body has ended.

@@ -78,18 +78,18 @@ final class Transfer {
     /// What the transport needs for it.
     func attempt() -> shim_attempt {
         var attempt = call.request.attempt(to: target, lines: plan.headerLines, isLarge: call.sink != nil)
-        attempt.http_version = call.settings.httpVersion.wanted(hasTLS: target.place.has_tls)
+        attempt.http_version = call.settings.httpVersion.wanted(hasTLS: target.parsedURL.has_tls)
         attempt.direct = call.settings.isDirect
         attempt.fresh = plan.isFresh
         attempt.compressed = plan.isCompressed
         // Where it is not known, waiting would not do: a server that does not say what it speaks would hold up all.
         let version = call.settings.httpVersion
-        let known = call.engine.spoken.versions(of: target.place, version)
+        let known = call.engine.protocols.versions(of: target.parsedURL, version)
         attempt.multiplexed = known == .multiplexed
         if version == .http2, known == .http1Needed {
             attempt.http_version = Int32(SHIM_HTTP_1_1)
         }
-        attempt.new_lookup = call.engine.doubtful.take(target.place)
+        attempt.new_lookup = call.engine.doubtful.take(target.parsedURL)
         attempt.connect_timeout_ms = call.engine.connectLimit(of: call, isFirstAddress: true)
         // Else all that moves is seen as it comes (M1).
         attempt.watched = target.hasBody || call.settings.onProgress != nil
@@ -105,7 +105,7 @@ final class Transfer {
     /// How often the transport has asked to send the request, on a connection that may be used.
     var sendings: Int { call.attempt.exchange.sendings }
 
-    // MARK: - What the transport tells
+    // MARK: - Reports of the transport
 
     /// The transport is about to send the request.
     func maySend(over agreed: ConnectionProtocol = .unknown, _ problem: ConnectionProblem? = nil) -> Bool {
@@ -114,12 +114,12 @@ final class Transfer {
         touch()
         switch call.attempt.maySend(over: agreed, problem) {
         case .avoid(let problem):
-            if problem == .busy { call.engine.spoken.record(target.place, call.settings.httpVersion, .mixed) }
+            if problem == .busy { call.engine.protocols.record(target.parsedURL, call.settings.httpVersion, .mixed) }
             return false
         case .veto: return false
         case .send: break
         }
-        if target.place.has_tls { recordSpoken() }
+        if target.parsedURL.has_tls { recordProtocol() }
         if call.isCountedByHost {
             call.engine.starting.connected(target)
             call.engine.hasMoreToDo = true
@@ -129,16 +129,16 @@ final class Transfer {
         return true
     }
 
-    func recordSpoken() {
+    func recordProtocol() {
         let agreed = call.attempt.exchange.agreed
         guard agreed != .unknown else { return }
-        call.engine.spoken.record(
-            target.place, call.settings.httpVersion, agreed == .http2 ? .multiplexed : .serial)
+        call.engine.protocols.record(
+            target.parsedURL, call.settings.httpVersion, agreed == .http2 ? .multiplexed : .serial)
     }
 
     /// The server has refused HTTP/2 (RFC 9113, 7).
     func needsHTTP1() {
-        if call.attempt.needsHTTP1() { call.engine.spoken.record(target.place, .http2, .http1Needed) }
+        if call.attempt.needsHTTP1() { call.engine.protocols.record(target.parsedURL, .http2, .http1Needed) }
     }
 
     func open() {
@@ -160,7 +160,7 @@ final class Transfer {
         touch()
     }
 
-    /// Something moves. The engine has read the clock for the event that tells so.
+    /// Data moves. The engine has read the clock for the event that reports this.
     func touch() {
         call.attempt.moved(at: call.engine.now)
         call.engine.movements &+= 1

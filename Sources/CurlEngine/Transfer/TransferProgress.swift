@@ -6,8 +6,8 @@ struct TransferProgress {
     /// Bytes that have moved, in both directions.
     fileprivate var moved: Int64 = 0
     /// What has not been reported yet, and when something last was.
-    fileprivate var untold: shim_progress?
-    fileprivate var toldAt: Int64 = 0
+    fileprivate var unreported: shim_progress?
+    fileprivate var reportedAt: Int64 = 0
     fileprivate var totals: (receive: Int64, send: Int64)?
 }
 
@@ -19,29 +19,29 @@ extension Transfer {
         progress.moved = total
         touch()
         guard call.settings.onProgress != nil else { return }
-        progress.untold = now
+        progress.unreported = now
         progress.totals = (now.receive_total, now.send_total)
         // At most twenty times a second, and at the end.
-        if call.attempt.exchange.lastActivity - progress.toldAt >= 50_000_000 { tellProgress() }
+        if call.attempt.exchange.lastActivity - progress.reportedAt >= 50_000_000 { reportProgress() }
     }
 
-    /// The attempt is over: tells how far the bodies have come, also if libcurl had no occasion to.
-    func tellLastProgress() {
+    /// The attempt is over: reports the final progress, even if libcurl has not reported it.
+    func reportLastProgress() {
         let total = report.received &+ report.sent
         if call.settings.onProgress != nil, total != progress.moved {
             progress.moved = total
-            progress.untold = shim_progress(
+            progress.unreported = shim_progress(
                 received: report.received, receive_total: progress.totals?.receive ?? -1, sent: report.sent,
                 send_total: progress.totals?.send ?? call.request.bodyLength ?? -1)
         }
-        tellProgress()
+        reportProgress()
     }
 
     /// Reports how far the bodies have come, unless it has done so already.
-    private func tellProgress() {
-        guard let onProgress = call.settings.onProgress, var now = progress.untold else { return }
-        progress.untold = nil
-        progress.toldAt = call.attempt.exchange.lastActivity
+    private func reportProgress() {
+        guard let onProgress = call.settings.onProgress, var now = progress.unreported else { return }
+        progress.unreported = nil
+        progress.reportedAt = call.attempt.exchange.lastActivity
         if now.receive_total <= 0 { now.receive_total = -1 }
         if !target.hasBody {
             now.send_total = 0

@@ -13,7 +13,7 @@ protocol Transport: AnyObject {
     /// Lets happen what needs no waiting for: attempts that have just begun are sent.
     func runDue()
 
-    /// Waits for events for at most `nanoseconds`, reports to the engine that it `woke`, and handles them.
+    /// Waits for events for at most `nanoseconds`, tells the engine that the wait ended, and handles them.
     /// Returns the number of events.
     func wait(nanoseconds: Int64) -> Int
 

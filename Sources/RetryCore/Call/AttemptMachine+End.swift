@@ -1,7 +1,7 @@
 /// How a sending ends, and what happens to the attempt then (B2).
 extension AttemptMachine {
     /// Facts about the call that are needed when a sending ends.
-    public struct Facts {
+    public struct Context {
         /// The request's body can be sent again from its first byte (R3).
         public var isReplayable = true
         /// Sending the request twice does nothing that sending it once does not (B13).
@@ -47,7 +47,7 @@ extension AttemptMachine {
     }
 
     /// The sending is over. While the strategy decides about the head, the end is stored until it has answered.
-    public mutating func transportEnded(_ end: AttemptEnd, _ facts: Facts) -> EndAction {
+    public mutating func transportEnded(_ end: AttemptEnd, _ context: Context) -> EndAction {
         switch state {
         case .idle, .queued, .ended: return .none
         case .waitingForDecision(end: nil):
@@ -56,11 +56,11 @@ extension AttemptMachine {
         case .waitingForDecision: return .none
         case .connecting, .sending, .head, .body:
             state = .ended  // Until it is queued again.
-            return act(on: end.end, facts)
+            return act(on: end.end, context)
         }
     }
 
-    private mutating func act(on end: TransportEnd, _ facts: Facts) -> EndAction {
+    private mutating func act(on end: TransportEnd, _ context: Context) -> EndAction {
         switch exchange.ruling {
         case .local(let failure): return .end(.local(failure))
         case .notSent:
@@ -72,20 +72,20 @@ extension AttemptMachine {
         }
         // The server may have ended the exchange because it does not need the rest of the request.
         let isEnough = end == .timedOut(.timeoutIdle) || !end.isTimeout
-        if isAnswered, isEnough { return act(onWhole: facts) }
+        if isAnswered, isEnough { return act(onWhole: context) }
         if case .timedOut(let cause) = end { return .end(.exception(cause)) }
         // The server has not acted on the refused stream.
         if exchange.isHTTP1Needed, exchange.status == 0 {
-            guard facts.isReplayable, !wasRefused else { return .end(.exception(.protocol)) }
+            guard context.isReplayable, !wasRefused else { return .end(.exception(.protocol)) }
             wasRefused = true
             reconnects += 1
             return .sendAgain(.refused)
         }
         if let cause = deadConnectionCause(end) {
-            guard facts.isReplayable, facts.isIdempotent else { return .end(.exception(.receive)) }
+            guard context.isReplayable, context.isIdempotent else { return .end(.exception(.receive)) }
             return .askToReconnect(cause)
         }
-        return act(onRest: end, facts)
+        return act(onRest: end, context)
     }
 
     /// How a dead connection (B13) became apparent; nil: the connection was not dead.
@@ -98,13 +98,13 @@ extension AttemptMachine {
         }
     }
 
-    private mutating func act(onRest end: TransportEnd, _ facts: Facts) -> EndAction {
+    private mutating func act(onRest end: TransportEnd, _ context: Context) -> EndAction {
         let isInHead = !isHeadWhole
         switch end {
         case .done:
             // A transport may mistake the end of the connection for the end of the head.
             guard !isInHead else { return .end(.exception(exchange.status > 0 ? .receive : .protocol)) }
-            return act(onWhole: facts)
+            return act(onWhole: context)
         case .aborted: return .end(.exception(.protocol))
         case .failed(let cause), .timedOut(let cause): return .end(.exception(cause))
         case .lost, .deadConnection: return .end(.exception(.receive))
@@ -118,9 +118,9 @@ extension AttemptMachine {
         }
     }
 
-    private mutating func act(onWhole facts: Facts) -> EndAction {
-        guard !isAnswerShort, !facts.isCodingShort else { return .end(.exception(.receive)) }
-        switch facts.download {
+    private mutating func act(onWhole context: Context) -> EndAction {
+        guard !isAnswerShort, !context.isCodingShort else { return .end(.exception(.receive)) }
+        switch context.download {
         case .whole: return .response
         case .part: return .end(.part)
         case .wrongLength: return .end(.exception(.receive))

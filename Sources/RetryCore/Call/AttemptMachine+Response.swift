@@ -35,7 +35,7 @@ extension AttemptMachine {
         guard let status = written.status, status == read.status, status >= 100 else { return stops(.malformed) }
         // No protocol upgrade was requested, so the end of this response is undefined.
         guard status != 101 else { return stops(.malformed) }
-        exchange.isAnsweredEarly = status >= 200 && exchange.request.hasBody && !hasSentAll()
+        exchange.hasEarlyResponse = status >= 200 && exchange.request.hasBody && !hasSentAll()
         return exceededLimit().map { isBeyond($0) } ?? true
     }
 
@@ -204,17 +204,17 @@ extension AttemptMachine {
 
     /// The server has answered completely, according to the length in its head.
     public var isAnswered: Bool {
-        guard exchange.isAnsweredEarly, !isHeld, isHeadWhole else { return false }
+        guard exchange.hasEarlyResponse, !isHeld, isHeadWhole else { return false }
         return !exchange.mayHaveBody || exchange.framing.length == exchange.bytesTaken
     }
 
     /// libcurl before 8.5 (tried: 7.88) does not notice that an HTTP/2 stream has ended with the last byte that libcurl
     /// sends on it: it must be made to check.
-    public var mayHaveEnded: Bool { exchange.isAnsweredEarly && exchange.isMultiplexed && !isHeld }
+    public var mayHaveEnded: Bool { exchange.hasEarlyResponse && exchange.isMultiplexed && !isHeld }
 
     /// An early response has ended before its length was reached.
     var isAnswerShort: Bool {
-        guard exchange.isAnsweredEarly, exchange.isMultiplexed, isHeadWhole else { return false }
+        guard exchange.hasEarlyResponse, exchange.isMultiplexed, isHeadWhole else { return false }
         guard (200..<300).contains(exchange.status), exchange.mayHaveBody, let length = exchange.framing.length else {
             return false
         }

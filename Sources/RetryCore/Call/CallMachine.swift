@@ -21,7 +21,7 @@ public struct CallMachine {
     public enum Action {
         /// Do nothing: the event is too late.
         case none
-        /// Get an access token, then report `tokenCame` or `tokenFailed`.
+        /// Get an access token, then report `tokenReceived` or `tokenFailed`.
         case getToken
         /// Begin an attempt; if `fresh`, on a new connection.
         case attempt(fresh: Bool)
@@ -71,7 +71,7 @@ public struct CallMachine {
     /// The result of a token request must still be reported.
     public var awaitsToken: Bool { state == .awaitingToken || isTokenPending }
 
-    public mutating func tokenCame() -> Action {
+    public mutating func tokenReceived() -> Action {
         isTokenPending = false
         guard state == .awaitingToken else { return .none }
         isReplay = false

@@ -65,7 +65,7 @@ public struct Exchange {
     /// The framing of the body according to the header lines so far.
     public internal(set) var framing = ResponseFraming()
     /// The final response has begun while the request was still being sent.
-    public internal(set) var isAnsweredEarly = false
+    public internal(set) var hasEarlyResponse = false
     public internal(set) var destination = Destination.memory
     /// Accepted bytes of the body, before decoding.
     public internal(set) var bytesTaken: Int64 = 0

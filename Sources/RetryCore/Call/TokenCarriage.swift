@@ -8,7 +8,7 @@ public enum TokenCarriage: Equatable {
     case refused
 
     /// The properties of a sending that determine the result.
-    public struct Facts {
+    public struct Context {
         /// The URL's scheme is https.
         public var hasTLS: Bool
         /// The host is always this machine, with any resolver.
@@ -45,15 +45,15 @@ public enum TokenCarriage: Equatable {
     /// http to this machine, without an explicit proxy               token, without the environment's proxies
     /// any other http                                                refused
     /// ```
-    public init(_ facts: Facts) {
-        guard facts.isOwnOrigin, !facts.hasAuthorization, !facts.isDeclined else {
+    public init(_ context: Context) {
+        guard context.isOwnOrigin, !context.hasAuthorization, !context.isDeclined else {
             self = .noToken
             return
         }
-        guard !facts.hasTLS, !facts.allowsInsecure else {
+        guard !context.hasTLS, !context.allowsInsecure else {
             self = .token(isDirect: false)
             return
         }
-        self = facts.isLocal && !facts.hasProxy ? .token(isDirect: true) : .refused
+        self = context.isLocal && !context.hasProxy ? .token(isDirect: true) : .refused
     }
 }

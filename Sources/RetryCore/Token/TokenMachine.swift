@@ -19,12 +19,12 @@ public struct TokenMachine<Token, Waiter> {
     }
 
     public enum Ending {
-        case token(Held)
+        case token(CachedToken)
         case failure(TokenFailure)
     }
 
     /// A token from a provider.
-    public struct Held {
+    public struct CachedToken {
         public let token: Token
         /// Distinguishes tokens without showing them (T1); counted from 1 in order of arrival.
         public let generation: UInt64
@@ -34,7 +34,7 @@ public struct TokenMachine<Token, Waiter> {
     }
 
     public enum Answer {
-        case token(Held)
+        case token(CachedToken)
         /// Will be woken, unless it leaves with this ticket.
         case waiting(ticket: UInt64)
         case closed
@@ -44,7 +44,7 @@ public struct TokenMachine<Token, Waiter> {
     /// Its token is never dropped (T12).
     private let isFixed: Bool
     private var random: SplitMix64
-    private var held: Held?
+    private var cached: CachedToken?
     private(set) var fetch: Fetch?
     private var lastGeneration: UInt64 = 0
     private var lastCall: UInt64 = 0
@@ -63,9 +63,9 @@ public struct TokenMachine<Token, Waiter> {
         /// The fetch fails at this time.
         let limit: Instant
         /// Waiters that get the result of the call.
-        var line = WaitingLine<Waiter>()
+        var queue = WaiterQueue<Waiter>()
         /// Waiters that came after a clear, while an earlier call was still in progress.
-        var laterLine = WaitingLine<Waiter>()
+        var laterQueue = WaiterQueue<Waiter>()
 
         enum State {
             case calling(UInt64, limit: Instant, isOutdated: Bool)
@@ -91,21 +91,21 @@ public struct TokenMachine<Token, Waiter> {
     public init(fixed token: Token, settings: TokenSettings, at moment: TokenMoment) {
         self.init(settings, SplitMix64(state: 0), isFixed: true)
         lastGeneration = 1
-        held = Held(token: token, generation: 1, life: .endless(from: moment), renewAt: .distantFuture)
+        cached = CachedToken(token: token, generation: 1, life: .endless(from: moment), renewAt: .distantFuture)
     }
 
     // MARK: - State
 
     /// The stored token, usable or not.
-    public var current: Held? { held }
+    public var current: CachedToken? { cached }
 
     /// Until when (CLOCK_BOOTTIME) the stored token may be returned without further checks, except of the wall clock.
     public var readableUntil: Instant {
-        guard let held else { return Instant(nanoseconds: .min) }
-        let end = usableUntil(held)
+        guard let cached else { return Instant(nanoseconds: .min) }
+        let end = usableUntil(cached)
         // While a fetch runs, no caller needs to start another one.
         guard fetch == nil else { return end }
-        return Instant(nanoseconds: min(renewalDue(held).nanoseconds, end.nanoseconds))
+        return Instant(nanoseconds: min(renewalDue(cached).nanoseconds, end.nanoseconds))
     }
 
     /// A token is being fetched.
@@ -130,10 +130,10 @@ public struct TokenMachine<Token, Waiter> {
     // MARK: - Events
 
     /// A caller wants a token now, without waiting. A fetch ahead may begin (T11).
-    public mutating func read(at moment: TokenMoment) -> (Held?, [Action]) {
-        guard !isClosed, var candidate = held else { return (nil, []) }
+    public mutating func read(at moment: TokenMoment) -> (CachedToken?, [Action]) {
+        guard !isClosed, var candidate = cached else { return (nil, []) }
         candidate.life.look(at: moment)
-        held = candidate
+        cached = candidate
         guard isUsable(candidate, at: moment) else { return (nil, []) }
         guard fetch == nil, moment.boottime.nanoseconds >= renewalDue(candidate).nanoseconds else {
             return (candidate, [])
@@ -146,21 +146,21 @@ public struct TokenMachine<Token, Waiter> {
         guard !isClosed else { return (.closed, []) }
         let (token, actions) = read(at: moment)
         if let token { return (.token(token), actions) }
-        held = nil  // It will not be used again, so it must not stay in memory (T1).
+        cached = nil  // It will not be used again, so it must not stay in memory (T1).
         let begun = fetch == nil ? beginFetch(at: moment) : []
         lastTicket += 1
         let ticket = lastTicket
         if fetch?.isOutdated == true {
-            fetch?.laterLine.append(waiter, ticket: ticket)
+            fetch?.laterQueue.append(waiter, ticket: ticket)
         } else {
-            fetch?.line.append(waiter, ticket: ticket)
+            fetch?.queue.append(waiter, ticket: ticket)
         }
         return (.waiting(ticket: ticket), begun)
     }
 
     /// A waiter leaves (T9). False if it is too late: it was woken, or will be.
     public mutating func left(ticket: UInt64) -> Bool {
-        fetch?.line.remove(ticket: ticket) == true || fetch?.laterLine.remove(ticket: ticket) == true
+        fetch?.queue.remove(ticket: ticket) == true || fetch?.laterQueue.remove(ticket: ticket) == true
     }
 
     /// The provider has answered a call with a token (nil: an invalid one, T6) and its lifetime in seconds. Nil: this
@@ -169,14 +169,14 @@ public struct TokenMachine<Token, Waiter> {
         guard isUnderWay(call) else { return nil }
         guard let token else { return end(.failure(.invalidToken), at: moment) }
         guard life > settings.leastLife, life < .infinity else { return end(.failure(.invalidExpiration), at: moment) }
-        let new = makeHeld(token, life: life, at: moment)
-        if fetch?.isOutdated == false { held = new }
+        let new = makeCachedToken(token, life: life, at: moment)
+        if fetch?.isOutdated == false { cached = new }
         return end(.token(new), at: moment)
     }
 
     /// A token that was known before the first fetch (T12), and its remaining lifetime in seconds: more than 0.
     public mutating func adopt(_ token: Token, life: Double, at moment: TokenMoment) {
-        held = makeHeld(token, life: life, at: moment)
+        cached = makeCachedToken(token, life: life, at: moment)
     }
 
     /// A provider call has failed. `leastDelay`: the minimum delay in seconds before the next call (T7). Nil as for
@@ -218,13 +218,13 @@ public struct TokenMachine<Token, Waiter> {
 
     /// A token was rejected: it is dropped if it is still the stored one (T8).
     public mutating func invalidated(generation: UInt64) {
-        if held?.generation == generation, !isFixed { held = nil }
+        if cached?.generation == generation, !isFixed { cached = nil }
     }
 
     /// Drops the stored token, and the result of the call in progress (T8).
     public mutating func cleared() {
         guard !isFixed else { return }
-        held = nil
+        cached = nil
         if case .calling(let call, let limit, _) = fetch?.state {
             fetch?.state = .calling(call, limit: limit, isOutdated: true)
         }
@@ -233,28 +233,28 @@ public struct TokenMachine<Token, Waiter> {
     /// The source is freed (T10): its waiters are woken, and all later events are ignored.
     public mutating func freed() -> [Action] {
         isClosed = true
-        held = nil
+        cached = nil
         guard var fetch else { return [] }
         self.fetch = nil
-        fetch.line.append(contentsOf: &fetch.laterLine)
-        return wake(&fetch.line, .failure(.closed))
+        fetch.queue.append(contentsOf: &fetch.laterQueue)
+        return wake(&fetch.queue, .failure(.closed))
     }
 
     // MARK: - Steps
 
-    private func isUsable(_ held: Held, at moment: TokenMoment) -> Bool {
-        moment.boottime.nanoseconds < usableUntil(held).nanoseconds
+    private func isUsable(_ cached: CachedToken, at moment: TokenMoment) -> Bool {
+        moment.boottime.nanoseconds < usableUntil(cached).nanoseconds
     }
 
     /// A token is usable up to the leeway (T2), or until it expires if stale tokens are served (T11).
-    private func usableUntil(_ held: Held) -> Instant {
-        held.life.end(leaving: settings.servesStale ? 0 : settings.refreshLeeway)
+    private func usableUntil(_ cached: CachedToken) -> Instant {
+        cached.life.end(leaving: settings.servesStale ? 0 : settings.refreshLeeway)
     }
 
     /// From this time on, the next caller that gets this token also starts a fetch.
-    private func renewalDue(_ held: Held) -> Instant {
-        var due = held.renewAt.nanoseconds
-        if settings.servesStale { due = min(due, held.life.end(leaving: settings.refreshLeeway).nanoseconds) }
+    private func renewalDue(_ cached: CachedToken) -> Instant {
+        var due = cached.renewAt.nanoseconds
+        if settings.servesStale { due = min(due, cached.life.end(leaving: settings.refreshLeeway).nanoseconds) }
         return Instant(nanoseconds: max(due, quietUntil.nanoseconds))
     }
 
@@ -262,7 +262,7 @@ public struct TokenMachine<Token, Waiter> {
         if case .calling(let current, _, _) = fetch?.state { current == call } else { false }
     }
 
-    private mutating func makeHeld(_ token: Token, life seconds: Double, at moment: TokenMoment) -> Held {
+    private mutating func makeCachedToken(_ token: Token, life seconds: Double, at moment: TokenMoment) -> CachedToken {
         let life = TokenLife(seconds: seconds, from: moment)
         var renewAt = Instant.distantFuture
         if settings.refreshAheadWindow > 0 {
@@ -272,7 +272,7 @@ public struct TokenMachine<Token, Waiter> {
             renewAt = randomMoment(from: Instant(nanoseconds: start), to: end)
         }
         lastGeneration += 1
-        return Held(token: token, generation: lastGeneration, life: life, renewAt: renewAt)
+        return CachedToken(token: token, generation: lastGeneration, life: life, renewAt: renewAt)
     }
 
     private mutating func randomMoment(from start: Instant, to end: Instant) -> Instant {
@@ -309,7 +309,7 @@ public struct TokenMachine<Token, Waiter> {
         let delay = settings.retryPolicy.delay(afterFailure: fetch.attempts, unitRandom: random.nextUnit())
         fetch.state = .waiting(until: moment.monotonic.advanced(bySeconds: max(delay, leastDelay)))
         // The next call is not outdated: all waiters share it.
-        fetch.line.append(contentsOf: &fetch.laterLine)
+        fetch.queue.append(contentsOf: &fetch.laterQueue)
         self.fetch = fetch
         return []
     }
@@ -328,14 +328,14 @@ public struct TokenMachine<Token, Waiter> {
             let delay = settings.retryPolicy.delay(afterFailure: failures, unitRandom: random.nextUnit())
             quietUntil = moment.boottime.advanced(bySeconds: max(delay, leastDelay))
         }
-        let woken = wake(&ended.line, ending)
-        guard ended.laterLine.count > 0 else { return woken }
+        let woken = wake(&ended.queue, ending)
+        guard ended.laterQueue.count > 0 else { return woken }
         let begun = beginFetch(at: moment)
-        fetch?.line = ended.laterLine
+        fetch?.queue = ended.laterQueue
         return woken + begun
     }
 
-    private func wake(_ line: inout WaitingLine<Waiter>, _ ending: Ending) -> [Action] {
-        line.count == 0 ? [] : [.wake(line.takeAll(), ending)]
+    private func wake(_ queue: inout WaiterQueue<Waiter>, _ ending: Ending) -> [Action] {
+        queue.count == 0 ? [] : [.wake(queue.takeAll(), ending)]
     }
 }

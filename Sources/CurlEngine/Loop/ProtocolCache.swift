@@ -1,7 +1,7 @@
 import CShims
 
-/// The versions of HTTP that origins have spoken: HTTP/2, in which many requests share a connection, or HTTP/1.
-struct SpokenVersions {
+/// The HTTP versions that origins have used: HTTP/2, in which many requests share a connection, or HTTP/1.
+struct ProtocolCache {
     /// Number of origins remembered; beyond it, all are forgotten.
     private static let maximumCount = 16_384
 
@@ -17,14 +17,14 @@ struct SpokenVersions {
     }
 
     /// Nil: nothing is known. Answers to requests with prior knowledge say nothing about others.
-    func versions(of place: shim_url, _ version: HTTPVersion) -> Versions? {
-        origins.value(of: Self.key(place, version)).flatMap { Versions(rawValue: $0) }
+    func versions(of parsedURL: shim_url, _ version: HTTPVersion) -> Versions? {
+        origins.value(of: Self.key(parsedURL, version)).flatMap { Versions(rawValue: $0) }
     }
 
-    mutating func record(_ place: shim_url, _ version: HTTPVersion, _ versions: Versions) {
+    mutating func record(_ parsedURL: shim_url, _ version: HTTPVersion, _ versions: Versions) {
         guard version != .http1 else { return }
-        let key = Self.key(place, version)
-        if let known = self.versions(of: place, version), versions != .http1Needed {
+        let key = Self.key(parsedURL, version)
+        if let known = self.versions(of: parsedURL, version), versions != .http1Needed {
             let stays = known == versions || known == .http1Needed
             if !stays { origins.set(key, to: Versions.mixed.rawValue) }
             return
@@ -33,7 +33,7 @@ struct SpokenVersions {
         origins.set(key, to: versions.rawValue)
     }
 
-    private static func key(_ place: shim_url, _ version: HTTPVersion) -> UInt64 {
-        version == .http2PriorKnowledge ? ~place.origin : place.origin
+    private static func key(_ parsedURL: shim_url, _ version: HTTPVersion) -> UInt64 {
+        version == .http2PriorKnowledge ? ~parsedURL.origin : parsedURL.origin
     }
 }

@@ -1,5 +1,5 @@
 /// The waiters for a token, in order of arrival. Each has a ticket with which it can leave.
-struct WaitingLine<Waiter> {
+struct WaiterQueue<Waiter> {
     private var places: [(ticket: UInt64, waiter: Waiter?)] = []
     private(set) var count = 0
 
@@ -27,14 +27,14 @@ struct WaitingLine<Waiter> {
     }
 
     mutating func takeAll() -> [Waiter] {
-        defer { self = WaitingLine() }
+        defer { self = WaiterQueue() }
         return places.compactMap { $0.waiter }
     }
 
-    /// Appends all waiters of another line, who came later.
-    mutating func append(contentsOf line: inout WaitingLine) {
-        places.append(contentsOf: line.places)
-        count += line.count
-        line = WaitingLine()
+    /// Appends all waiters of another queue, who came later.
+    mutating func append(contentsOf queue: inout WaiterQueue) {
+        places.append(contentsOf: queue.places)
+        count += queue.count
+        queue = WaiterQueue()
     }
 }

@@ -2,24 +2,23 @@ import CShims
 import RetryCore
 import Synchronization
 
-/// The token that may be given out at once, for readers that need neither the lock of the source nor one another.
+/// The token that readers can get without the lock of the source, and without waiting for one another.
 ///
 /// Each reader takes it from its own slot, by the number of its thread. A slot has a lock that is held for two
 /// instructions, and a separate object, so that not even a reference count is shared: with more threads, more is read.
-/// Who finds his slot taken goes to the source instead.
+/// A reader that finds its slot locked asks the source instead.
 ///
-/// To read CLOCK_BOOTTIME would cost as much as all the rest. So the source looks at it once a second, and puts nothing
-/// here that is not good for two; and readers see on the two coarse clocks, at a seventh of that price, that not more
-/// than a second has passed since: on the monotonic one, and on the wall clock, which keeps running while the machine
-/// sleeps.
-final class TokenShelf {
+/// Reading CLOCK_BOOTTIME would cost as much as all the rest. So the source reads it once a second, and stores only
+/// tokens that stay valid for two seconds. Readers use the two coarse clocks, at a seventh of that cost, to check that at
+/// most a second has passed since: the monotonic clock, and the wall clock, which keeps running while the machine sleeps.
+final class TokenCache {
     private static let slotCount = 16
-    /// Nanoseconds from one look of the source to the next.
-    private static let secondOfGrace: Int64 = 1_000_000_000
+    /// Nanoseconds between two checks by the source.
+    private static let checkInterval: Int64 = 1_000_000_000
     /// Nanoseconds by which the wall clock may differ from the monotonic one meanwhile: it is slewed now and then.
     private static let slack: Int64 = 100_000_000
-    /// Nanoseconds for which a token must be good to be put here.
-    static let leastTime = 2 * secondOfGrace
+    /// Nanoseconds for which a token must stay valid to be stored here.
+    static let leastTime = 2 * checkInterval
 
     /// As large as two cache lines, since processors fetch them in pairs.
     private struct Slot {
@@ -30,7 +29,7 @@ final class TokenShelf {
     }
 
     private let slots: UnsafeMutablePointer<Slot>
-    /// When the source looked last, on the two coarse clocks.
+    /// When the source last checked the token, on the two coarse clocks.
     private let lookedAt = Atomic<Int64>(.min)
     private let lookedAtWall = Atomic<Int64>(0)
     /// Which token this is; 0: none. With the lock of the source.
@@ -52,8 +51,8 @@ final class TokenShelf {
     func read() -> Unmanaged<AnyObject>? {
         let passed = shim_coarse_monotonic_nanoseconds() &- lookedAt.load(ordering: .relaxed)
         let passedWall = shim_coarse_wall_nanoseconds() &- lookedAtWall.load(ordering: .relaxed)
-        guard passed >= 0, passed < Self.secondOfGrace, passedWall >= -Self.slack,
-            passedWall < Self.secondOfGrace + Self.slack
+        guard passed >= 0, passed < Self.checkInterval, passedWall >= -Self.slack,
+            passedWall < Self.checkInterval + Self.slack
         else { return nil }
         let slot = slots + Int(shim_thread_number()) % Self.slotCount
         guard shim_try_lock(&slot.pointee.lock) else { return nil }
@@ -62,7 +61,7 @@ final class TokenShelf {
         return item
     }
 
-    /// With the lock of the source: puts a token here, or keeps the one that is here, for a second from now.
+    /// With the lock of the source: stores a token, or keeps the stored one, for a second from now.
     func put(generation: UInt64, _ makeItem: () -> AnyObject) {
         if self.generation != generation {
             self.generation = generation
@@ -72,7 +71,7 @@ final class TokenShelf {
         lookedAt.store(shim_coarse_monotonic_nanoseconds(), ordering: .relaxed)
     }
 
-    /// With the lock of the source: from now on no reader finds anything here.
+    /// With the lock of the source: removes the token, so that no reader gets it.
     func clear() {
         guard generation != 0 else { return }
         generation = 0
