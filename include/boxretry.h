@@ -559,7 +559,7 @@ boxretry_error boxretry_client_submit(boxretry_client *client, const boxretry_re
 
 /**
  * Starts a call like boxretry_client_submit(), and waits for its end like boxretry_call_wait(). This is cheaper than the
- * two: the client's thread is not woken before the wait ends. Returns OK if the call was started, whether or not it has
+ * two: the client's thread is not woken before the wait ends. `out` may not be NULL. Returns OK if the call was started, whether or not it has
  * ended; boxretry_call_take_response() then returns its response, or NULL. `timeout_ms`: 0 or more, or
  * BOXRETRY_NO_TIMEOUT.
  *
@@ -587,28 +587,31 @@ boxretry_error boxretry_client_close(boxretry_client *client, int64_t timeout_ms
 void boxretry_client_free(boxretry_client *client);
 
 /**
- * Drives a client with BOXRETRY_THREADS_NONE, a driven client: waits up to `timeout_ms` until there is something to do, does it, and
- * returns OK, also if nothing happened. 0 does what can be done now. `timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT.
+ * Drives a client with BOXRETRY_THREADS_NONE, a driven client: waits up to `timeout_ms` until there is something to
+ * do, does it, and returns OK, even if nothing happened. 0 does what can be done now. `timeout_ms`: 0 or more, or
+ * BOXRETRY_NO_TIMEOUT.
  *
  * The library starts no thread for such a client. Its calls make progress only while a thread of your program is in
- * this function or waits for a call: in boxretry_client_perform(), boxretry_call_wait() or boxretry_queue_take(). One
- * thread at a time drives; others wait until it returns, and then one of them continues. All callbacks run on the
- * thread that drives, including custom strategies and token providers: while one of them runs, all calls of the client
- * stand still. (libcurl may resolve names on its own threads. A manual clock that advances by itself has a thread.)
+ * this function or waits for a call: in boxretry_client_perform(), boxretry_client_submit_and_wait(),
+ * boxretry_call_wait() or boxretry_queue_take(). (The last two do not drive with a timeout of 0.) One thread at a time
+ * drives; others wait until it returns, and then one of them continues. All callbacks run on the thread that drives,
+ * including custom strategies and token providers: while one of them runs, all of the client's calls stall. (libcurl may resolve names on its own threads. A manual clock that advances by itself has a thread.)
  *
  *  1. Other functions do not drive. A call that is submitted, canceled, resumed or freed starts, ends or continues the
  *     next time that the client is driven. A time limit that passes meanwhile takes effect then; data that has arrived
  *     by then counts as arrived in time.
  *  2. boxretry_client_close() and boxretry_client_free() end the calls of the client on their own thread, callbacks
  *     included, unless another thread drives: then that thread does.
- *  3. boxretry_queue_take() drives if all calls that the queue expects belong to one client (and its derived ones).
- *     With several clients, drive each of them.
+ *  3. boxretry_queue_take() drives if all calls that the queue has expected since it last expected none belong to one
+ *     client (and its derived ones). With several clients, drive each of them.
  *  4. A token source may be shared with clients that have threads, and with boxretry_token_source_get(): as soon as one
  *     of them waits for a token, the library starts threads for them, also to call the provider. The requests of a token
  *     endpoint run on the thread that drives and do not block it. If the client is closed meanwhile, the request
  *     continues when the source is asked again; if the source has been freed too, a thread finishes the request, because
  *     its answer may contain a new refresh token.
  *  5. The token source must have the same clock as the client (INVALID_ARGUMENT when a call is made).
+ *
+ * Clients that share connections (see boxretry_client_new_derived()) are driven together, until the last one is closed.
  *
  * INVALID_ARGUMENT (also for a client with threads), IN_CALLBACK, CLOSED, FORKED. Any thread. (Since 0.2.0.)
  */
@@ -617,7 +620,8 @@ boxretry_error boxretry_client_drive(boxretry_client *client, int64_t timeout_ms
 /**
  * A descriptor that is readable while boxretry_client_drive() has something to do, also when a timer of the client
  * expires: poll it in your event loop, without a timeout, and call boxretry_client_drive(client, 0) whenever it is
- * readable. Do not read from it. It may be readable although nothing is to be done.
+ * readable. Do not read from it. It may be readable although nothing is to be done, and it
+ * is while another thread drives the client: let your event loop be the only driver.
  *
  * The descriptor belongs to the client, and to the clients that are derived from it; it is closed with the last of them,
  * so remove it from your event loop first. Do not use it in a child of fork(). -1: NULL, a client with threads, or a
@@ -1047,9 +1051,10 @@ void boxretry_strategy_free(boxretry_strategy *strategy);
 boxretry_error boxretry_call_wait(boxretry_call *call, int64_t timeout_ms);
 
 /**
- * Makes boxretry_call_wait() and boxretry_client_submit_and_wait() return before the call has ended (WAIT_TIMEOUT, or
- * OK): the wait that is running, or else the next one. A callback of a body calls it when the thread that waits for the
- * call has something to do. NULL is accepted. Anywhere, any thread. (Since 0.2.0.)
+ * Makes a wait for the call return before the call has ended: the wait that is running, or else the next one, even if
+ * its timeout is 0. boxretry_call_wait() then returns WAIT_TIMEOUT, boxretry_client_submit_and_wait() OK. It does not
+ * end boxretry_queue_take(), and nothing changes for a call that has ended. A callback of a body calls it when the
+ * thread that waits for the call has something to do. NULL is accepted. Anywhere, any thread. (Since 0.2.0.)
  */
 void boxretry_call_wake(boxretry_call *call);
 

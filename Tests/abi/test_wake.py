@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from bodies import BODY, PAUSE_WRITING, Streams
+from bodies import BODY, PAUSE_READING, PAUSE_WRITING, Streams
 from calls import FOR_EVER, Calls, server
 from isolated import isolated
 from library import address
@@ -74,6 +74,25 @@ def test_callback_ends_the_wait_of_the_thread_that_calls_it() -> None:
             pass
         assert calls.error(calls.ask("call_take_response", call)) == "BOXRETRY_OK"
     assert streams.taken == BODY
+
+
+@isolated
+def test_callback_ends_the_wait_while_its_thread_starts_the_attempt() -> None:
+    """Given a kept-alive connection, the source of the body is asked before the thread waits in the loop."""
+    with server() as url:
+        streams, calls = Streams(url), Calls()
+        ok = calls.perform(calls.request(url))
+        assert calls.error(ok) == "BOXRETRY_OK"
+        streams.answers["read"] = [PAUSE_READING]
+        streams.inside["read"] = lambda: calls.ask("call_wake", streams.call)
+        request = calls.request(url, method=calls.text(b"PUT"), body_source=address(streams.source), deadline_ms=5_000)
+        call = ctypes.c_void_p()
+        calls.ask("client_submit_and_wait", calls.client, address(request), FOR_EVER, address(call))
+        assert calls.ask("call_take_response", call) is None, "the wait ended with the call, not with the wake"
+        calls.ask("call_resume", call)
+        while calls.ask("call_wait", call, FOR_EVER) == "BOXRETRY_ERROR_WAIT_TIMEOUT":
+            pass
+        assert calls.error(calls.ask("call_take_response", call)) == "BOXRETRY_OK"
 
 
 @isolated

@@ -20,7 +20,7 @@ from boxretry import (
     Reason,
     RequestSent,
 )
-from boxretry._c import _abi
+from boxretry._c import _abi, arguments
 from boxretry._sending import client_options
 from calls import LIBCURL, once, quick, recorded, statuses, waits
 from fault_server import FaultServer
@@ -202,7 +202,7 @@ def test_f89_a_proxy_that_speaks_tls(server: FaultServer, status: int, monkeypat
     """W6. It refuses, or lets through, as another one does."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(server.files["client_certificate"], server.files["client_key"])
-    make = client_options.new
+    make = arguments.new
 
     def trust_the_proxy(_: int, easy: int) -> None:
         for option in (CURLOPT_PROXY_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYHOST):

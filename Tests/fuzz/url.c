@@ -41,13 +41,21 @@ static bool has_forbidden(const char *text) {
   return false;
 }
 
+static bool is_ascii(const char *text) {
+  for (; *text; text++)
+    if (*text & 0x80) return false;
+  return true;
+}
+
 static bool check(const char *url) {
   shim_url known;
   const char *problem;
   parts its;
   const bool is_good = shim_url_check(url, &known, &problem) == SHIM_URL_GOOD;
   REQUIRE(is_good == (problem == NULL), "what is wrong has words");
-  REQUIRE(parse(url, &its) == is_good, "a URL is one that libcurl can fetch");
+  /* The library refuses some international hosts that libcurl accepts: those that IDNA converts to a delimiter. */
+  const bool is_known = parse(url, &its);
+  REQUIRE(is_good ? is_known : !is_known || !is_ascii(its.host), "a URL is one that libcurl can fetch");
   if (is_good) {
     struct in_addr address;
     const bool is_address = its.host[0] == '[' || inet_pton(AF_INET, its.host, &address) == 1;

@@ -155,7 +155,11 @@ extension Engine {
     }
 
     private func hasEnough(_ goal: Goal, until limit: Int64) -> Bool {
-        locked { unfinished == 0 || isReached(goal) } || limit < .max && shim_monotonic_nanoseconds() >= limit
+        let isOver = locked {
+            isWakePending = false
+            return unfinished == 0 || isReached(goal)
+        }
+        return isOver || limit < .max && shim_monotonic_nanoseconds() >= limit
     }
 
     /// Lets go of commands. What they keep may call back when it ends: no lock may be held.

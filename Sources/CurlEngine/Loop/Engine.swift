@@ -57,6 +57,8 @@ public final class Engine {
     /// The driver waits, or has waited, and has to be woken to look at the commands. Guarded by the lock. Between its wait
     /// and the next lock it may be woken for nothing.
     var isPolling = false
+    /// A wait was woken, and the driver has not looked yet whether that was what it waits for.
+    var isWakePending = false
     /// Something happened in this turn that somebody waits for, or that gives others their turn: no time to sleep.
     var hasMoreToDo = false
     /// Some request has gone, or goes, to an https URL.
@@ -222,6 +224,7 @@ public final class Engine {
     public func wake(_ call: Call) {
         shim_monitor_lock(lock)
         call.isWoken = true
+        isWakePending = true
         // The next wait needs a waiter that was not signaled.
         let waiter = call.waiter
         call.waiter = nil
@@ -444,7 +447,7 @@ public final class Engine {
     /// From now on, a thread that posts a command wakes the driver. False if a command is waiting already.
     private func mayWait() -> Bool {
         locked {
-            isPolling = commands.isEmpty && !(ownThreadDrives && waitingDrivers > 0)
+            isPolling = commands.isEmpty && !isWakePending && !(ownThreadDrives && waitingDrivers > 0)
             if isPolling, !hasMoreToDo { rest() }
             return isPolling
         }

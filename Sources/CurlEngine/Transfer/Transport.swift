@@ -26,7 +26,7 @@ protocol Transport: AnyObject {
     /// A descriptor that is readable while `wait` would not have to wait. Any thread.
     var descriptor: Int32 { get }
 
-    /// No thread waits for now: the descriptor becomes readable after so many nanoseconds at the latest.
+    /// No thread waits for now: the descriptor becomes readable after `nanoseconds` at the latest.
     func setAlarm(nanoseconds: Int64)
 
     /// Whether a `wait` ends when that descriptor, of a guest of this loop, is readable.

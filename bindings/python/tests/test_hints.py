@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import importlib
+import inspect
 from typing import Any
 
 import pytest
 
 import boxretry
-from boxretry import Client, Response
+from boxretry import Client, Response, RetryStrategy
+from boxretry._sending import names
 from boxretry.testing import ScriptedServer
 
 
@@ -52,3 +54,13 @@ def test_other_attributes_of_a_response_have_the_usual_error(response: Any) -> N
     with pytest.raises(AttributeError, match=r"^'Response' object has no attribute 'nothing'$"):
         response.nothing  # noqa: B018
     assert copy.deepcopy(response).status == 200
+
+
+def test_an_argument_of_a_strategy_names_the_strategy() -> None:
+    arguments: Any = {"max_attempts": 2}
+    with pytest.raises(
+        TypeError, match=r"has no argument 'max_attempts': use strategy=RetryStrategy\(max_attempts=…\)$"
+    ):
+        Client(**arguments)
+    known = set(inspect.signature(RetryStrategy).parameters)
+    assert known == names._OF_STRATEGY

@@ -30,6 +30,15 @@ _INSTEAD = {
     "verify": "use ca_file or ca_path of Client() to set the trusted certificates; tls_verify=False accepts any",
 }
 
+#: The arguments of RetryStrategy().
+_OF_STRATEGY = frozenset(
+    (
+        *("backoff_cap", "delay_headers", "max_attempts", "max_retries_on_exception", "retry_after_cap"),
+        *("retry_after_jitter", "retry_after_over_cap", "retry_base_interval", "retry_randomization_factor"),
+        *("retry_unsafe_methods", "should_retry_header"),
+    )
+)
+
 
 def unknown_argument(function: str, name: str) -> TypeError:
     """The exception for an argument that the function does not have."""
@@ -38,6 +47,8 @@ def unknown_argument(function: str, name: str) -> TypeError:
         instead = _INSTEAD[name]
     elif name in of_client or name in of_request:
         instead = f"it is an argument of {'Client()' if name in of_client else 'Client.request()'}"
+    elif name in _OF_STRATEGY:
+        instead = f"use strategy=RetryStrategy({name}=…)"
     else:
         known = of_client if function == "Client()" else of_request
         from difflib import get_close_matches  # Only needed after a mistake.
