@@ -270,7 +270,7 @@ enum {
   BOXRETRY_HTTP_DEFAULT = 0,          /* of a request: the client's; of a client: HTTP_2 */
   BOXRETRY_HTTP_1_1 = 1,              /* HTTP/1.1 */
   BOXRETRY_HTTP_2 = 2,                /* HTTP/2 over TLS if the server offers it, else HTTP/1.1 */
-  BOXRETRY_HTTP_2_PRIOR_KNOWLEDGE = 3 /* HTTP/2 without asking the server, also without TLS */
+  BOXRETRY_HTTP_2_PRIOR_KNOWLEDGE = 3 /* HTTP/2 without asking the server, even without TLS */
 };
 
 /** Which proxy is used. */
@@ -486,9 +486,9 @@ typedef struct boxretry_client_options {
   /* BOXRETRY_SWITCH_…; ON: if an origin answers 429 or 503 with a usable Retry-After, no attempt of this client goes
      there before that time: first attempts, retries and redirects wait. Then one attempt goes; in each round, once as
      many are under way as allowed, the first response that is neither 429 nor 503 doubles that number, until there is no
-     limit any more (C3). If another 429 or 503 with Retry-After comes before that, the gate closes again; its next
-     opening also starts with one attempt and doubles, but starts over with one after as many attempts as had another
-     answer in the opening before (at least one). An attempt that waits has not begun: its timeouts do not run, and it is
+     limit any more (C3). If another 429 or 503 with Retry-After comes before that, the gate closes again. Its next
+     opening also starts with one attempt and doubles; once it has sent as many attempts as had another answer in the
+     previous opening (at least one), it starts over with one. An attempt that waits has not begun: its timeouts do not run, and it is
      not counted. Deadlines and cancels apply as always, so set deadline_ms. The strategy's retry_after_jitter and
      retry_after_cap also apply to how long attempts are held; with BOXRETRY_OVER_CAP_STOP, a response beyond the cap
      holds none. Default: OFF. */
@@ -618,8 +618,8 @@ void boxretry_client_free(boxretry_client *client);
 boxretry_error boxretry_client_drive(boxretry_client *client, int64_t timeout_ms);
 
 /**
- * A descriptor that is readable while boxretry_client_drive() has something to do, also when a timer of the client
- * expires: poll it in your event loop, without a timeout, and call boxretry_client_drive(client, 0) whenever it is
+ * A descriptor that is readable while boxretry_client_drive() has something to do, including when a timer of the
+ * client expires: poll it in your event loop, without a timeout, and call boxretry_client_drive(client, 0) whenever it is
  * readable. Do not read from it. It may be readable although nothing is to be done, and it
  * is while another thread drives the client: let your event loop be the only driver.
  *

@@ -15,9 +15,11 @@ from boxretry import (
     Error,
     FixedToken,
     IdleTimeoutError,
+    ManualClock,
     Preset,
     ReceiveError,
     ResponseTooLargeError,
+    RetryBudget,
     RetryStrategy,
     Timeout,
 )
@@ -174,18 +176,36 @@ def test_what_is_shared_cannot_be_set(setting: dict[str, Any]) -> None:
         client.derived(**setting)
 
 
-SHARED = {
+SHARED: dict[str, Any] = {
     **{"user_agent": b"x", "ca_file": b"x", "ca_path": b"x", "proxy": b"http://a", "proxy_mode": 1, "max_transfers": 1},
     **{"preset": 1, "max_transfers_per_host": 1, "max_lookups": 1, "client_certificate": b"x", "client_key": b"x"},
     **{"client_key_password": b"x", "unix_socket": b"x", "secret_header_count": 1, "replay_code_count": 1},
-    **{"budget_capacity": 1, "budget_ratio": 0.5, "tls_verify": -1},
+    **{"budget_capacity": 1, "budget_ratio": 0.5, "tls_verify": -1, "share_retry_after": 1, "threads": 1},
+    **{"on_event": _abi.EventCallback(lambda *_: None), "on_transfer": _abi.TransferCallback(lambda *_: None)},
+    **{"budget": RetryBudget(1), "clock": ManualClock()},
 }
+#: The fields that a derived client may set, and those that only go with another one.
+OF_DERIVED = {
+    *("strategy", "timeouts", "deadline_ms", "max_total_attempts", "max_response_headers", "max_response_header_bytes"),
+    *("body_limit", "error_body_limit", "http_version", "max_redirects", "compression", "idempotency_key_header"),
+    *("before_attempt", "token_source", "allow_insecure_token", "connect_timeout_ms", "reconnect", "header_count"),
+}
+COMPANIONS = {
+    *("struct_size", "on_event_context", "on_transfer_context", "before_attempt_context"),
+    *("secret_headers", "replay_codes", "headers"),
+}
+
+
+def test_each_option_is_shared_or_of_the_derived_client() -> None:
+    fields = {name for name, *_ in _abi.ClientOptions._fields_}
+    assert fields == SHARED.keys() | OF_DERIVED | COMPANIONS
 
 
 @pytest.mark.parametrize("field", SHARED)
 def test_the_c_interface_names_what_cannot_be_set(field: str) -> None:
     struct = new(_abi.ClientOptions, _abi.boxretry_client_options_init)
-    setattr(struct, field, SHARED[field])
+    value = SHARED[field]
+    setattr(struct, field, value._open_handle().pointer if hasattr(value, "_open_handle") else value)
     made = c_void_p()
     with Client() as client:
         handle = client._open_handle()

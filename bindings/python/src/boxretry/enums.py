@@ -220,7 +220,7 @@ class HTTPVersion(_OpenEnum):
     HTTP_DEFAULT = 0  #: Of a request: the client's; of a client: HTTP_2.
     HTTP_1_1 = 1  #: HTTP/1.1.
     HTTP_2 = 2  #: HTTP/2 over TLS if the server offers it, else HTTP/1.1.
-    HTTP_2_PRIOR_KNOWLEDGE = 3  #: HTTP/2 without asking the server, also without TLS.
+    HTTP_2_PRIOR_KNOWLEDGE = 3  #: HTTP/2 without asking the server, even without TLS.
 
 
 class Switch(IntEnum):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class AsyncClient:
     """A `Client` whose requests are awaited: the same settings, arguments, responses and errors.
 
-    Any event loop that has `add_reader()` may use it, also several loops. Canceling a task cancels its call.
+    Any event loop that has `add_reader()` may use it, including several at once. Canceling a task cancels its call.
     `on_event`, hooks, a `CustomRetryStrategy`, sources and sinks are called on threads of the library; asynchronous
     iterators, an `AsyncCustomRetryStrategy` and the provider of this module's `TokenSource` run on the loop.
 
