@@ -108,6 +108,7 @@ extension Engine {
     /// With the lock held, before and after: takes the role, and runs the loop until the goal is reached, or nothing is left
     /// to do, or until that time; but for `turn`, which is always made.
     func drive(until limit: Int64, _ goal: Goal) {
+        assert(!hasDriver)
         hasDriver = true
         let isDriven = settings.isDriven || isWatched
         shim_monitor_unlock(lock)
@@ -308,12 +309,15 @@ extension Engine {
         shim_monitor_lock(lock)
         defer { shim_monitor_unlock(lock) }
         if settings.isDriven {
-            while hasDriver, unfinished > 0, !queue.hasCalls {
+            while unfinished > 0 {
+                if queue.hasCalls { return true }
+                if !hasDriver {
+                    drive(until: limit, .arrival(queue))
+                    return true
+                }
                 guard shim_monitor_wait_until(lock, limit) else { return true }
             }
-            guard unfinished > 0 else { return false }
-            if !queue.hasCalls { drive(until: limit, .arrival(queue)) }
-            return true
+            return false
         }
         guard unfinished > 0, claimRole(until: limit) else { return false }
         drive(until: limit, .arrival(queue))
