@@ -156,8 +156,11 @@ struct shim_monitor {
   pthread_cond_t condition;
 };
 
-shim_monitor *shim_monitor_new(void) {
-  shim_monitor *monitor = malloc(sizeof *monitor);
+_Static_assert(sizeof(shim_monitor) <= SHIM_MONITOR_SIZE && SHIM_MONITOR_SIZE % _Alignof(max_align_t) == 0,
+               "what the mutex guards begins behind it, and is aligned");
+
+shim_monitor *shim_monitor_new(size_t guarded_size) {
+  shim_monitor *monitor = malloc(SHIM_MONITOR_SIZE + guarded_size);
   pthread_condattr_t attributes;
   if (!monitor) return NULL;
   pthread_mutex_init(&monitor->mutex, NULL);

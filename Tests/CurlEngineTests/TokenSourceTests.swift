@@ -6,7 +6,7 @@ import Testing
 
 /// A provider that keeps its requests, to be answered when a test wants to.
 private final class HeldRequests: TokenProvider {
-    private let monitor = shim_monitor_new()
+    private let monitor = shim_monitor_new(0)
     private var held: [TokenRequest] = []
     var mayBlock: Bool { false }
 

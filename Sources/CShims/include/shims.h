@@ -134,11 +134,14 @@ static inline int64_t shim_coarse_wall_nanoseconds(void) {
 /* Sleeps until CLOCK_MONOTONIC has reached that value. Signals do not shorten it. */
 void shim_sleep_until(int64_t monotonic_nanoseconds);
 
-/* --- Monitor: a mutex and its condition variable. --- */
+/* --- Monitor: a mutex, its condition variable, and what the mutex guards, in one block. --- */
 
 typedef struct shim_monitor shim_monitor;
 
-shim_monitor *shim_monitor_new(void); /* NULL: out of memory */
+/* Where what the mutex guards begins. */
+enum { SHIM_MONITOR_SIZE = 96 };
+
+shim_monitor *shim_monitor_new(size_t guarded_size); /* NULL: out of memory */
 void shim_monitor_free(shim_monitor *monitor);
 void shim_monitor_lock(shim_monitor *monitor);
 void shim_monitor_unlock(shim_monitor *monitor);

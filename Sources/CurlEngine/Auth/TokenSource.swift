@@ -59,7 +59,7 @@ public final class TokenSource {
     ) -> TokenSource? {
         var machine = Machine(settings: settings, random: SplitMix64(state: shim_next_random_state()))
         if let initial { machine.adopt(initial.token, life: initial.life, at: clock.moment) }
-        return shim_monitor_new().map {
+        return shim_monitor_new(0).map {
             TokenSource($0, machine, provider: provider, clock: clock, makeItem: makeItem)
         }
     }
@@ -69,7 +69,7 @@ public final class TokenSource {
         fixed token: SecretBytes, clock: TokenClock, makeItem: @escaping (AccessToken) -> AnyObject
     ) -> TokenSource? {
         let machine = Machine(fixed: token, settings: TokenSettings(), at: clock.moment)
-        return shim_monitor_new().map {
+        return shim_monitor_new(0).map {
             TokenSource(
                 $0, machine, provider: NoTokenProvider(), clock: clock, makeItem: makeItem, isRenewable: false)
         }

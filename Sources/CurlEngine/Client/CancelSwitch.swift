@@ -3,82 +3,76 @@ import RetryCore
 
 /// One switch that ends any number of calls, and of waits for a token. Any thread.
 public final class CancelSwitch {
-    private let monitor: OpaquePointer
-    private var calls: [Call] = []
-    private var waiters: [TokenWaiter] = []
-    private var triggered = false
+    private struct State {
+        var calls: [Call] = []
+        var waiters: [TokenWaiter] = []
+        var isTriggered = false
+    }
+
+    private let monitor: Monitor<State>
 
     /// Nil if out of memory.
     public static func make() -> CancelSwitch? {
-        shim_monitor_new().map { CancelSwitch($0) }
+        guard let monitor = Monitor(State()) else { return nil }
+        return CancelSwitch(monitor)
     }
 
-    private init(_ monitor: OpaquePointer) {
+    private init(_ monitor: consuming Monitor<State>) {
         self.monitor = monitor
     }
 
-    deinit {
-        shim_monitor_free(monitor)
-    }
-
-    public var isTriggered: Bool {
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        return triggered
-    }
+    public var isTriggered: Bool { monitor.withLock { $0.state.isTriggered } }
 
     public func trigger() {
-        shim_monitor_lock(monitor)
-        triggered = true
-        let calls = self.calls
-        let waiters = self.waiters
-        self.waiters = []
-        shim_monitor_unlock(monitor)
+        let (calls, waiters) = monitor.withLock { held in
+            held.state.isTriggered = true
+            let waiters = held.state.waiters
+            held.state.waiters = []
+            return (held.state.calls, waiters)
+        }
         for call in calls { call.engine.cancel(call) }
         for waiter in waiters { waiter.source.cancel(waiter) }
     }
 
     /// From now on, the switch ends this call.
     func add(_ call: Call) {
-        shim_monitor_lock(monitor)
-        let isTooLate = triggered
-        if !isTooLate {
-            call.indexInSwitch = calls.count
-            calls.append(call)
+        let isTooLate = monitor.withLock { held in
+            if held.state.isTriggered { return true }
+            call.indexInSwitch = held.state.calls.count
+            held.state.calls.append(call)
+            return false
         }
-        shim_monitor_unlock(monitor)
         if isTooLate { call.engine.cancel(call) }
     }
 
     func remove(_ call: Call) {
-        shim_monitor_lock(monitor)
-        let index = call.indexInSwitch
-        if index < calls.count, calls[index] === call {
-            calls.swapAt(index, calls.count - 1)
-            calls[index].indexInSwitch = index
-            calls.removeLast()
+        monitor.withLock { held in
+            let index = call.indexInSwitch
+            guard index < held.state.calls.count, held.state.calls[index] === call else { return }
+            let last = held.state.calls.removeLast()
+            guard last !== call else { return }
+            held.state.calls[index] = last
+            last.indexInSwitch = index
         }
-        shim_monitor_unlock(monitor)
     }
 
     /// From now on, the switch ends the wait of this waiter; if it has been triggered, that is for the waiter to see.
     func add(_ waiter: TokenWaiter) {
-        shim_monitor_lock(monitor)
-        if !triggered {
-            waiter.indexInSwitch = waiters.count
-            waiters.append(waiter)
+        monitor.withLock { held in
+            if held.state.isTriggered { return }
+            waiter.indexInSwitch = held.state.waiters.count
+            held.state.waiters.append(waiter)
         }
-        shim_monitor_unlock(monitor)
     }
 
     func remove(_ waiter: TokenWaiter) {
-        shim_monitor_lock(monitor)
-        let index = waiter.indexInSwitch
-        if index < waiters.count, waiters[index] === waiter {
-            waiters.swapAt(index, waiters.count - 1)
-            waiters[index].indexInSwitch = index
-            waiters.removeLast()
+        monitor.withLock { held in
+            let index = waiter.indexInSwitch
+            guard index < held.state.waiters.count, held.state.waiters[index] === waiter else { return }
+            let last = held.state.waiters.removeLast()
+            guard last !== waiter else { return }
+            held.state.waiters[index] = last
+            last.indexInSwitch = index
         }
-        shim_monitor_unlock(monitor)
     }
 }

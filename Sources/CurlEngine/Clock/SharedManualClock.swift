@@ -28,7 +28,7 @@ public final class SharedManualClock: Clock {
 
     /// Nil if out of memory.
     public static func make() -> SharedManualClock? {
-        shim_monitor_new().map { SharedManualClock($0) }
+        shim_monitor_new(0).map { SharedManualClock($0) }
     }
 
     private init(_ monitor: OpaquePointer) {

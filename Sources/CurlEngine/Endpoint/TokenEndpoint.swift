@@ -25,9 +25,7 @@ public final class TokenEndpoint: TokenProvider {
     private let engine: Engine
     private let strategy: BoxRetryStrategy
 
-    /// Guards what follows.
-    private let monitor: OpaquePointer
-    private var refreshToken: SecretBytes?
+    private let refreshToken: Monitor<SecretBytes?>
 
     /// `url` and `headers` have been checked, and are copied. The settings' own are taken over, also if it fails.
     public static func make(
@@ -46,19 +44,19 @@ public final class TokenEndpoint: TokenProvider {
         // One call at a time, and one that is late.
         engineSettings.maxTransfers = 2
         let engine = try Engine.make(settings: engineSettings, clock: clock)
-        guard let monitor = shim_monitor_new() else { throw .outOfMemory }
-        return TokenEndpoint(blank, parsedURL, settings, engine, monitor)
+        guard let refreshToken = Monitor(settings.refreshToken) else { throw .outOfMemory }
+        return TokenEndpoint(blank, parsedURL, settings, engine, refreshToken)
     }
 
     private init(
-        _ blank: RequestCopy, _ parsedURL: shim_url, _ settings: Settings, _ engine: Engine, _ monitor: OpaquePointer
+        _ blank: RequestCopy, _ parsedURL: shim_url, _ settings: Settings, _ engine: Engine,
+        _ refreshToken: consuming Monitor<SecretBytes?>
     ) {
         self.blank = blank
         self.parsedURL = parsedURL
         self.settings = settings
         self.engine = engine
-        self.monitor = monitor
-        refreshToken = settings.refreshToken
+        self.refreshToken = refreshToken
         var once = BoxRetryOptions()
         once.maxAttempts = 0
         once.maxRetriesOnException = 0
@@ -79,7 +77,6 @@ public final class TokenEndpoint: TokenProvider {
 
     deinit {
         engine.close()
-        shim_monitor_free(monitor)
     }
 
     /// Does not wait: the engine has a loop.
@@ -118,7 +115,7 @@ public final class TokenEndpoint: TokenProvider {
 
     private func makeBody() -> SecretBytes? {
         var form = settings.form
-        if let refreshToken = locked({ self.refreshToken }) {
+        if let refreshToken = refreshToken.withLock({ $0.state }) {
             guard form.append("refresh_token", refreshToken) else { return nil }
         }
         return form.encoded()
@@ -174,9 +171,9 @@ public final class TokenEndpoint: TokenProvider {
     private func rotate(_ string: JSONString) -> Bool {
         guard let new = SecretBytes.copy(of: string) else { return false }
         guard new.count > 0 else { return true }
-        let isRotated = locked {
-            guard let old = refreshToken, !old.equals(new.bytes) else { return false }
-            refreshToken = new
+        let isRotated = refreshToken.withLock { held in
+            guard let old = held.state, !old.equals(new.bytes) else { return false }
+            held.state = new
             return true
         }
         if isRotated { settings.onRefreshToken?(new) }
@@ -185,12 +182,6 @@ public final class TokenEndpoint: TokenProvider {
 
     private func fail(_ request: TokenRequest, _ text: StaticString) {
         _ = request.fail(.failed(ProviderText(text.cString)), isRetryable: false)
-    }
-
-    private func locked<Result>(_ body: () -> Result) -> Result {
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        return body()
     }
 }
 

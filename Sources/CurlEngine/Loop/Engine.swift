@@ -147,7 +147,7 @@ public final class Engine {
     private static func make(
         _ settings: EngineSettings, _ clock: any Clock, _ manualClock: SharedManualClock?
     ) throws(SetupFailure) -> Engine {
-        guard let pool = WorkerPool.make(), let lock = shim_monitor_new() else {
+        guard let pool = WorkerPool.make(), let lock = shim_monitor_new(0) else {
             settings.free()
             throw .outOfMemory
         }

@@ -4,48 +4,48 @@ import CShims
 final class WorkerPool {
     private static let maximumThreads = 4
 
-    private let monitor: OpaquePointer
-    private var work: [StrategyQuestion] = []
-    private var threads = 0
-    private var idle = 0
-    private var isClosed = false
+    private struct State {
+        var work: [StrategyQuestion] = []
+        var threads = 0
+        var idle = 0
+        var isClosed = false
+    }
+
+    private let monitor: Monitor<State>
 
     /// Nil if out of memory.
     static func make() -> WorkerPool? {
-        shim_monitor_new().map { WorkerPool($0) }
+        guard let monitor = Monitor(State()) else { return nil }
+        return WorkerPool(monitor)
     }
 
-    private init(_ monitor: OpaquePointer) {
+    private init(_ monitor: consuming Monitor<State>) {
         self.monitor = monitor
-    }
-
-    deinit {
-        shim_monitor_free(monitor)
     }
 
     /// False if no thread is free, and none can be made.
     func ask(_ question: StrategyQuestion) -> Bool {
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        if work.count >= idle, threads < Self.maximumThreads {
-            let context = Unmanaged.passRetained(self)
-            if shim_thread_start({ WorkerPool.run($0) }, nil, context.toOpaque()) {
-                threads += 1
-            } else {
-                context.release()
-                guard threads > 0 else { return false }
+        monitor.withLock { held in
+            if held.state.work.count >= held.state.idle, held.state.threads < Self.maximumThreads {
+                let context = Unmanaged.passRetained(self)
+                if shim_thread_start({ WorkerPool.run($0) }, nil, context.toOpaque()) {
+                    held.state.threads += 1
+                } else {
+                    context.release()
+                    guard held.state.threads > 0 else { return false }
+                }
             }
+            held.state.work.append(question)
+            held.wakeAll()
+            return true
         }
-        work.append(question)
-        shim_monitor_wake_all(monitor)
-        return true
     }
 
     func close() {
-        shim_monitor_lock(monitor)
-        isClosed = true
-        shim_monitor_wake_all(monitor)
-        shim_monitor_unlock(monitor)
+        monitor.withLock { held in
+            held.state.isClosed = true
+            held.wakeAll()
+        }
     }
 
     /// Without the lock: the question may be the last to keep its call, whose end may call back.
@@ -60,22 +60,22 @@ final class WorkerPool {
     }
 
     private func runThread() {
-        shim_monitor_lock(monitor)
-        while true {
-            if !work.isEmpty {
-                let question = work.removeFirst()
-                shim_monitor_unlock(monitor)
-                run(question)
-                shim_monitor_lock(monitor)
-            } else if isClosed {
-                threads -= 1
-                break
-            } else {
-                idle += 1
-                _ = shim_monitor_wait_until(monitor, .max)
-                idle -= 1
+        while let question = nextQuestion() { run(question) }
+    }
+
+    /// Waits for one. Nil: the pool is closed, and there is none.
+    private func nextQuestion() -> StrategyQuestion? {
+        monitor.withLock { held in
+            while held.state.work.isEmpty {
+                guard !held.state.isClosed else {
+                    held.state.threads -= 1
+                    return nil
+                }
+                held.state.idle += 1
+                _ = held.wait()
+                held.state.idle -= 1
             }
+            return held.state.work.removeFirst()
         }
-        shim_monitor_unlock(monitor)
     }
 }
