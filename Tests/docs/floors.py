@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "Sources"
 ALLOWED = Path(__file__).with_name("floors.txt")
 
-FLOORS = ("Threads", "Clock", "Transfer", "Client", "Auth", "Loop", "Endpoint")
+FLOORS = ("Threads", "Clock", "Auth", "Message", "Transfer", "Client", "Loop", "Endpoint")
 """The folders of CurlEngine, from the lowest to the highest. An arrow points down, or stays on its floor."""
 
 DECLARATION = re.compile(
