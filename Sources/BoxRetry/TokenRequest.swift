@@ -45,7 +45,7 @@ final class CallbackTokenProvider: TokenProvider {
         let forks = shim_fork_generation()
         let handle = Unmanaged.passRetained(TokenRequestHandle(request))
         called {
-            shim_provider_enter(Unmanaged.passUnretained(request.source).toOpaque())
+            shim_provider_enter(request.sourceIdentity)
             callback(context, OpaquePointer(handle.toOpaque()))
             shim_provider_leave()
         }

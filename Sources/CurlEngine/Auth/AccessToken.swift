@@ -8,10 +8,10 @@ public final class AccessToken {
     private let life: TokenLife
     private let clock: TokenClock
 
-    init(_ cached: TokenMachine<SecretBytes, TokenWaiter>.CachedToken, clock: TokenClock) {
-        secret = cached.token
-        generation = cached.generation
-        life = cached.life
+    init(_ secret: SecretBytes, generation: UInt64, life: TokenLife, clock: TokenClock) {
+        self.secret = secret
+        self.generation = generation
+        self.life = life
         self.clock = clock
     }
 

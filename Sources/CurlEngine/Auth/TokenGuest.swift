@@ -16,23 +16,15 @@ public protocol ProviderLoop: AnyObject {
     func resumeWithThread()
 }
 
-/// A token source that gets a token with the help of a loop. Belongs to that loop, but for what is guarded.
+/// What a token source knows of a loop that helps it to get a token. Guarded by the source's lock.
 final class TokenGuest {
-    let source: TokenSource
     let host: any TokenHost
-    /// The next guest of the loop.
-    var next: TokenGuest?
-    /// It is among the loop's guests.
-    var isKept = false
     /// The source has something to do, or will have.
     var needsHost = false
-    /// The next one of the same source; guarded by the source's lock.
-    var nextOfSource: TokenGuest?
-    /// Of the loop that the provider has; -1: none.
-    var descriptor: Int32 = -1
+    /// The next one of the same source.
+    var next: TokenGuest?
 
-    init(_ source: TokenSource, host: any TokenHost) {
-        self.source = source
+    init(host: any TokenHost) {
         self.host = host
     }
 }

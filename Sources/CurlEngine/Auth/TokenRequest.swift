@@ -1,17 +1,30 @@
 import RetryCore
 
+/// Whom a provider answers. False: the answer comes too late.
+protocol TokenAsker: AnyObject {
+    func answered(_ call: UInt64, _ token: SecretBytes?, life: Double) -> Bool
+
+    func failed(_ call: UInt64, _ failure: ProviderFailure, isRetryable: Bool, leastDelay: Double) -> Bool
+
+    /// The call could not be made, or its answer ends the fetch.
+    func ended(_ call: UInt64, with failure: TokenFailure)
+}
+
 /// One call of a provider, which is to be answered exactly once (T4). Any thread.
 public final class TokenRequest {
-    public let source: TokenSource
+    private let source: any TokenAsker
     private let call: UInt64
     /// The caller drives the provider's loop: the provider must not start a thread.
     let isHosted: Bool
 
-    init(source: TokenSource, call: UInt64, isHosted: Bool = false) {
+    init(source: any TokenAsker, call: UInt64, isHosted: Bool = false) {
         self.source = source
         self.call = call
         self.isHosted = isHosted
     }
+
+    /// Tells token sources apart.
+    public var sourceIdentity: UnsafeMutableRawPointer { Unmanaged.passUnretained(source as AnyObject).toOpaque() }
 
     public enum Taken {
         case taken

@@ -6,7 +6,7 @@ import RetryCore
 /// The state machine decides; the source adds its lock, its threads and its clock. While a fetch runs, the source has
 /// its own thread for timers and callbacks; each call of a provider that may block has another one. The source calls no
 /// callback with the lock held.
-public final class TokenSource {
+public final class TokenSource: TokenAsker, TokenSupplier {
     typealias Machine = TokenMachine<SecretBytes, TokenWaiter>
 
     public let clock: TokenClock
@@ -113,8 +113,7 @@ public final class TokenSource {
     /// The result, if it is available at once; otherwise nil, and the waiter gets it later.
     public func token(for waiter: TokenWaiter) -> TokenResult? {
         // Before it asks, so that there is no end that the switch does not know of.
-        waiter.cancelSwitch?.add(waiter)
-        if waiter.cancelSwitch?.isTriggered == true { return .failure(.cancelled) }
+        if waiter.cancelSwitch?.add(waiter) == false { return .failure(.cancelled) }
         if let result = ask(waiter) {
             waiter.cancelSwitch?.remove(waiter)
             return result
@@ -297,13 +296,11 @@ public final class TokenSource {
     private func callProvider(_ request: TokenRequest, _ call: UInt64) {
         guard provider.mayBlock else { return provider.provide(request) }
         guard mayRunAnother() else { return ended(call, with: .hanging) }
-        let context = Unmanaged.passRetained(request)
+        let context = Unmanaged.passRetained(BlockingCall(source: self, request: request))
         let isStarted = shim_thread_start(
             { context in
                 guard let context else { return }
-                let request = Unmanaged<TokenRequest>.fromOpaque(context).takeRetainedValue()
-                request.source.provider.provide(request)
-                request.source.callReturned()
+                Unmanaged<BlockingCall>.fromOpaque(context).takeRetainedValue().run()
             }, nil, context.toOpaque())
         guard !isStarted else { return }
         context.release()
@@ -311,7 +308,22 @@ public final class TokenSource {
         ended(call, with: .exhausted)
     }
 
-    /// The call of the provider could not be made, or its answer ends the fetch.
+    /// A call of a provider that may block, on its own thread.
+    private final class BlockingCall {
+        private let source: TokenSource
+        private let request: TokenRequest
+
+        init(source: TokenSource, request: TokenRequest) {
+            self.source = source
+            self.request = request
+        }
+
+        func run() {
+            source.provider.provide(request)
+            source.callReturned()
+        }
+    }
+
     func ended(_ call: UInt64, with failure: TokenFailure) {
         update { machine, moment in machine.couldNotCall(call, failure, at: moment) }
     }
@@ -348,7 +360,7 @@ public final class TokenSource {
     private func add(_ guest: TokenGuest) {
         guard !guest.needsHost else { return }
         guest.needsHost = true
-        guest.nextOfSource = guests
+        guest.next = guests
         guests = guest
     }
 
@@ -356,15 +368,15 @@ public final class TokenSource {
     private func remove(_ guest: TokenGuest) {
         guest.needsHost = false
         if guests === guest {
-            guests = guest.nextOfSource
+            guests = guest.next
         } else {
             var other = guests
             while let previous = other {
-                other = previous.nextOfSource
-                if other === guest { previous.nextOfSource = guest.nextOfSource }
+                other = previous.next
+                if other === guest { previous.next = guest.next }
             }
         }
-        guest.nextOfSource = nil
+        guest.next = nil
     }
 
     /// False if a thread is to make this call of the provider.
@@ -375,7 +387,7 @@ public final class TokenSource {
         var next = isLeft ? guests : nil
         while let guest = next {
             guest.host.wakeForGuests()
-            next = guest.nextOfSource
+            next = guest.next
         }
         shim_monitor_unlock(monitor)
         return isLeft
@@ -501,5 +513,17 @@ public final class TokenSource {
             }
             alarmDue = .min
         }
+    }
+}
+
+extension TokenWaiter {
+    public convenience init(source: TokenSource, cancelSwitch: CancelSwitch?, delivery: Delivery) {
+        self.init(source: source, cancelSwitch: cancelSwitch, guest: nil, delivery: delivery)
+    }
+}
+
+extension AccessToken {
+    fileprivate convenience init(_ cached: TokenSource.Machine.CachedToken, clock: TokenClock) {
+        self.init(cached.token, generation: cached.generation, life: cached.life, clock: clock)
     }
 }

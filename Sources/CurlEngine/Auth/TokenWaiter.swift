@@ -1,15 +1,20 @@
 import CShims
 import RetryCore
 
+/// From whom a waiter gets its token.
+protocol TokenSupplier: AnyObject {
+    /// Ends the wait of this waiter.
+    func cancel(_ waiter: TokenWaiter)
+}
+
 /// Waits for a token, and gets the result exactly once (T9).
-public final class TokenWaiter {
-    let source: TokenSource
+public final class TokenWaiter: Cancelable {
+    private let source: any TokenSupplier
     let delivery: Delivery
     /// Ends the wait.
     let cancelSwitch: CancelSwitch?
     /// Its loop has no thread.
     let guest: TokenGuest?
-    /// Its index in the waiters of its switch; guarded by the switch's lock.
     var indexInSwitch = 0
     /// By which the waiter leaves; 0 until it waits. Guarded by the source's lock.
     var ticket: UInt64 = 0
@@ -27,15 +32,15 @@ public final class TokenWaiter {
         case atOnce((TokenResult) -> Void)
     }
 
-    public convenience init(source: TokenSource, cancelSwitch: CancelSwitch?, delivery: Delivery) {
-        self.init(source: source, cancelSwitch: cancelSwitch, guest: nil, delivery: delivery)
-    }
-
-    init(source: TokenSource, cancelSwitch: CancelSwitch?, guest: TokenGuest?, delivery: Delivery) {
+    init(source: any TokenSupplier, cancelSwitch: CancelSwitch?, guest: TokenGuest?, delivery: Delivery) {
         self.source = source
         self.guest = guest
         self.cancelSwitch = cancelSwitch
         self.delivery = delivery
+    }
+
+    func cancel() {
+        source.cancel(self)
     }
 
     func finish(_ result: TokenResult) {

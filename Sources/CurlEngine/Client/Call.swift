@@ -2,7 +2,7 @@ import CShims
 import RetryCore
 
 /// A call: its request, its state, and in the end its result. Only the holder of the loop touches what is not constant.
-public final class Call: TimerEntry {
+public final class Call: TimerEntry, Cancelable {
     public let engine: Engine
     public let request: RequestCopy
     let strategy: any RetryStrategy
@@ -58,7 +58,6 @@ public final class Call: TimerEntry {
     private var isWaitedForByClock = false
     /// Its index in the queue of its host, or, after it has ended, in its completion queue.
     var indexInQueue = 0
-    /// Its index in the calls of its switch; guarded by the switch's lock.
     var indexInSwitch = 0
 
     /// The C handle of this call, and whether it is still unclaimed: the thread that takes the call from the queue gets
@@ -134,6 +133,8 @@ public final class Call: TimerEntry {
         receivedHead.free()
         download?.forget()
     }
+
+    func cancel() { engine.cancel(self) }
 
     /// The loop has the call, or it will never begin.
     func leaveClock() {

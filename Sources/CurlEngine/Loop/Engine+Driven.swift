@@ -70,19 +70,19 @@ extension Engine: TokenHost {
     }
 
     /// The source as a guest of this loop, if it needs one.
-    func guest(for source: TokenSource) -> TokenGuest? {
+    func guest(for source: TokenSource) -> HostedSource? {
         guard settings.isDriven else { return nil }
         var guest = guests
         while let known = guest {
             if known.source === source { return known }
             guest = known.next
         }
-        return TokenGuest(source, host: self)
+        return HostedSource(source, host: self)
     }
 
     /// The source has been asked for a token.
-    func keep(_ guest: TokenGuest) {
-        guard guest.needsHost, !guest.isKept else { return }
+    func keep(_ guest: HostedSource) {
+        guard guest.guest.needsHost, !guest.isKept else { return }
         guest.isKept = true
         guest.next = guests
         guests = guest
@@ -98,7 +98,7 @@ extension Engine: TokenHost {
         while let helped = guest {
             guest = helped.next
             helped.next = nil
-            if let next = helped.source.help(helped) {
+            if let next = helped.source.help(helped.guest) {
                 due = min(due, next)
                 helped.next = guests
                 guests = helped
@@ -115,7 +115,7 @@ extension Engine: TokenHost {
     func forgetGuests() {
         while let guest = guests {
             guests = guest.next
-            guest.source.leave(guest)
+            guest.source.leave(guest.guest)
         }
         timers.remove(guestTimer)
     }

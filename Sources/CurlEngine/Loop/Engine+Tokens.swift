@@ -17,7 +17,7 @@ extension Engine {
         if auth.rejected != nil, !auth.source.isRenewable { return tokenEnded(call, .failure(.notRenewable)) }
         let guest = guest(for: auth.source)
         let waiter = TokenWaiter(
-            source: auth.source, cancelSwitch: nil, guest: guest,
+            source: auth.source, cancelSwitch: nil, guest: guest?.guest,
             delivery: .atOnce { [self] result in post(.token(call, result), about: call) })
         let result = auth.source.token(for: waiter)
         if let guest { keep(guest) }

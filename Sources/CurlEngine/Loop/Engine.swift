@@ -80,7 +80,7 @@ public final class Engine {
     let release = TimerEntry()
     let pool: WorkerPool
     /// Token sources that get a token on this loop, since it is driven by the program.
-    var guests: TokenGuest?
+    var guests: HostedSource?
     /// When one of them has something to do.
     let guestTimer = TimerEntry()
 
@@ -321,7 +321,7 @@ public final class Engine {
 
     private func begin(_ call: Call, needsThread: Bool) -> Start {
         // Before it begins: a switch that was triggered already lets nothing be sent.
-        call.cancelSwitch?.add(call)
+        if call.cancelSwitch?.add(call) == false { cancel(call) }
         // Somebody may come to wait for the call, and drive the loop meanwhile.
         var mayBeWaitedFor = true
         switch call.delivery {

@@ -1,11 +1,17 @@
-import CShims
-import RetryCore
+/// What a switch can end: a call, or a wait for a token.
+protocol Cancelable: AnyObject {
+    /// Its index in its switch; guarded by the switch's lock.
+    var indexInSwitch: Int { get set }
+
+    /// Any thread, without the switch's lock.
+    func cancel()
+}
 
 /// One switch that ends any number of calls, and of waits for a token. Any thread.
 public final class CancelSwitch {
     private struct State {
-        var calls: [Call] = []
-        var waiters: [TokenWaiter] = []
+        /// Each leaves when it has ended.
+        var entries: [any Cancelable] = []
         var isTriggered = false
     }
 
@@ -24,54 +30,31 @@ public final class CancelSwitch {
     public var isTriggered: Bool { monitor.withLock { $0.state.isTriggered } }
 
     public func trigger() {
-        let (calls, waiters) = monitor.withLock { held in
+        let entries = monitor.withLock { held in
             held.state.isTriggered = true
-            let waiters = held.state.waiters
-            held.state.waiters = []
-            return (held.state.calls, waiters)
+            return held.state.entries
         }
-        for call in calls { call.engine.cancel(call) }
-        for waiter in waiters { waiter.source.cancel(waiter) }
+        for entry in entries { entry.cancel() }
     }
 
-    /// From now on, the switch ends this call.
-    func add(_ call: Call) {
-        let isTooLate = monitor.withLock { held in
-            if held.state.isTriggered { return true }
-            call.indexInSwitch = held.state.calls.count
-            held.state.calls.append(call)
-            return false
-        }
-        if isTooLate { call.engine.cancel(call) }
-    }
-
-    func remove(_ call: Call) {
+    /// From now on, the switch ends it. False if the switch has been triggered before: then it is not added.
+    func add(_ entry: any Cancelable) -> Bool {
         monitor.withLock { held in
-            let index = call.indexInSwitch
-            guard index < held.state.calls.count, held.state.calls[index] === call else { return }
-            let last = held.state.calls.removeLast()
-            guard last !== call else { return }
-            held.state.calls[index] = last
-            last.indexInSwitch = index
+            if held.state.isTriggered { return false }
+            entry.indexInSwitch = held.state.entries.count
+            held.state.entries.append(entry)
+            return true
         }
     }
 
-    /// From now on, the switch ends the wait of this waiter; if it has been triggered, that is for the waiter to see.
-    func add(_ waiter: TokenWaiter) {
+    /// It has ended.
+    func remove(_ entry: any Cancelable) {
         monitor.withLock { held in
-            if held.state.isTriggered { return }
-            waiter.indexInSwitch = held.state.waiters.count
-            held.state.waiters.append(waiter)
-        }
-    }
-
-    func remove(_ waiter: TokenWaiter) {
-        monitor.withLock { held in
-            let index = waiter.indexInSwitch
-            guard index < held.state.waiters.count, held.state.waiters[index] === waiter else { return }
-            let last = held.state.waiters.removeLast()
-            guard last !== waiter else { return }
-            held.state.waiters[index] = last
+            let index = entry.indexInSwitch
+            guard index < held.state.entries.count, held.state.entries[index] === entry else { return }
+            let last = held.state.entries.removeLast()
+            guard last !== entry else { return }
+            held.state.entries[index] = last
             last.indexInSwitch = index
         }
     }
