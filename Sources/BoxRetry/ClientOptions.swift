@@ -169,11 +169,11 @@ private typealias OnProgress = @convention(c) (UnsafeMutableRawPointer?, UnsafeP
 
 private func progress(
     _ callback: OnProgress?, _ context: UnsafeMutableRawPointer?
-) -> ((Call, shim_progress, Int64) -> Void)? {
+) -> ((Int32, shim_progress, Int64) -> Void)? {
     guard let callback else { return nil }
-    return { call, progress, before in
+    return { attemptNumber, progress, before in
         let seen = boxretry_progress(
-            struct_size: MemoryLayout<boxretry_progress>.size, attempt_number: call.attemptNumber, reserved: 0,
+            struct_size: MemoryLayout<boxretry_progress>.size, attempt_number: attemptNumber, reserved: 0,
             sent: progress.sent, send_total: progress.send_total, received: saturated(progress.received, before),
             receive_total: progress.receive_total < 0 ? -1 : saturated(progress.receive_total, before))
         withUnsafePointer(to: seen) { seen in called { callback(context, seen) } }

@@ -23,10 +23,6 @@ extension boxretry_sink: SizedStruct {
     static var firstSize: Int { 56 }
 }
 
-extension Call {
-    fileprivate var pointer: OpaquePointer? { handle.map { OpaquePointer($0) } }
-}
-
 /// The absolute path of a file that is opened later, so that it stays valid if the program changes its directory (B15).
 /// Free it.
 func absolutePath(
@@ -87,8 +83,8 @@ extension RequestCopy.Body {
         let contextFree = source.context_free
         return CallbackSource(
             length: source.length,
-            read: { call, buffer, capacity in
-                let count = asked(Int64(BOXRETRY_READ_FAILED)) { read(context, call.pointer, buffer, capacity, $0) }
+            read: { handle, buffer, capacity in
+                let count = asked(Int64(BOXRETRY_READ_FAILED)) { read(context, OpaquePointer(handle), buffer, capacity, $0) }
                 if count == Int64(BOXRETRY_READ_PAUSE) { return .pause }
                 return count >= 0 && count <= Int64(capacity) ? .bytes(Int(count)) : .failed
             },
@@ -183,8 +179,8 @@ extension boxretry_sink {
         let begin = sink.begin
         let contextFree = sink.context_free
         return CallbackSink(
-            write: { call, data, count in
-                switch Int(asked(Int32(BOXRETRY_WRITE_FAILED)) { write(context, call.pointer, data, count, $0) }) {
+            write: { handle, data, count in
+                switch Int(asked(Int32(BOXRETRY_WRITE_FAILED)) { write(context, OpaquePointer(handle), data, count, $0) }) {
                 case BOXRETRY_WRITE_TAKEN: return .taken
                 case BOXRETRY_WRITE_PAUSE: return .pause
                 default: return .failed
@@ -192,12 +188,12 @@ extension boxretry_sink {
             },
             restart: restart.map { restart in { asked(Int32(0)) { restart(context, $0) } == 1 } },
             begin: begin.map { begin in
-                { call, head in
+                { head in
                     var seen = boxretry_response_head(
                         struct_size: MemoryLayout<boxretry_response_head>.size, status: head.status,
-                        http_version: head.httpVersion, url: call.currentURL, headers: head.headers.cHeaders,
+                        http_version: head.httpVersion, url: head.url, headers: head.headers.cHeaders,
                         header_count: head.headers.count, reason_phrase: head.reasonPhrase)
-                    return asked(Int32(0)) { begin(context, call.pointer, &seen, $0) } == 1
+                    return asked(Int32(0)) { begin(context, OpaquePointer(head.handle), &seen, $0) } == 1
                 }
             },
             close: { if let contextFree { called { contextFree(context) } } }, takesErrors: takesErrors)

@@ -352,7 +352,7 @@ final class Recorder {
                     return self.canRestart
                 } : nil,
             begin: hasBegin
-                ? { _, head in
+                ? { head in
                     let type = head.headers.firstValue(of: "Content-Type").map { String(cString: $0) } ?? "untyped"
                     self.log.append("begin \(head.status) \(head.httpVersion) \(type)")
                     return self.canBegin

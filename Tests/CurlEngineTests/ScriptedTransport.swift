@@ -70,11 +70,11 @@ final class ScriptedTransport: Transport {
     func watch(guest descriptor: Int32, _ isWatched: Bool) {}
 
     func begin(_ transfer: Transfer) -> LocalFailure? {
-        ScriptedCarrier(self).begin(transfer)
+        ScriptedCarrier(self, transfer).begin()
     }
 
     fileprivate func play(_ transfer: Transfer) -> LocalFailure? {
-        begun.append((clock.monotonic.seconds, transfer.call.isFresh))
+        begun.append((clock.monotonic.seconds, transfer.plan.isFresh))
         record(transfer.attempt())
         let script = scripts.count > 1 ? scripts.removeFirst() : scripts[0]
         if script.sent { _ = transfer.maySend() }
@@ -100,7 +100,7 @@ final class ScriptedTransport: Transport {
         headerLines.append(lines)
     }
 
-    func makeFormCarrier() -> (any FormCarrier)? { nil }
+    func makeForm() -> MultipartSource? { nil }
 
     fileprivate func end(_ transfer: Transfer) {
         pending.removeAll { $0.transfer === transfer }
@@ -189,12 +189,13 @@ private final class ScriptedCarrier: Carrier {
     private let transport: ScriptedTransport
     private unowned var transfer: Transfer?
 
-    init(_ transport: ScriptedTransport) {
+    init(_ transport: ScriptedTransport, _ transfer: Transfer) {
         self.transport = transport
+        self.transfer = transfer
     }
 
-    func begin(_ transfer: Transfer) -> LocalFailure? {
-        self.transfer = transfer
+    func begin() -> LocalFailure? {
+        guard let transfer else { return nil }
         transfer.carrier = self
         return transport.play(transfer)
     }

@@ -52,8 +52,7 @@ extension Engine {
         if transfer.target.hasBody, let source = call.request.source, !source.rewind() {
             return sendingEnded(call, .local(.source), code: 0)
         }
-        let form = transfer.target.hasBody ? call.request.form : nil
-        if let failure = form.map({ $0.carrier?.begin(transfer) }) ?? transport?.begin(transfer) {
+        if let failure = transport?.begin(transfer) {
             sendingEnded(call, .local(failure), code: 0)
         }
     }

@@ -182,8 +182,8 @@ public final class Engine {
     /// A form for this engine's transport to send.
     public func makeForm() throws(HandleFailure) -> MultipartSource {
         guard let transport = locked({ transport }) else { throw .closed }
-        guard let carrier = transport.makeFormCarrier() else { throw .outOfMemory }
-        return MultipartSource(carrier)
+        guard let form = transport.makeForm() else { throw .outOfMemory }
+        return form
     }
 
     // MARK: - From any thread

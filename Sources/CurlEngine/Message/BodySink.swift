@@ -25,9 +25,10 @@ public protocol BodySink: AnyObject {
     var isResumable: Bool { get }
 
     /// A delivery begins, with its first byte. False: that cannot be.
-    func start(_ call: Call, _ head: DeliveredHead) -> Bool
+    func start(_ head: DeliveredHead) -> Bool
 
-    func write(_ call: Call, _ data: UnsafePointer<CChar>, _ count: Int) -> BodyWrite
+    /// `handle`: the C handle of the call, to be lent to a callback.
+    func write(_ handle: UnsafeMutableRawPointer?, _ data: UnsafePointer<CChar>, _ count: Int) -> BodyWrite
 
     /// The body is whole. False: it could not be kept.
     func finish() -> Bool
@@ -49,6 +50,10 @@ public enum BodyWrite {
 
 /// The head of a response whose body is about to be delivered, lent.
 public struct DeliveredHead {
+    /// The C handle of the call.
+    public let handle: UnsafeMutableRawPointer?
+    /// Where it came from, after redirects; without user and password.
+    public let url: UnsafePointer<CChar>
     public let status: Int32
     /// 10, 11, 20.
     public let httpVersion: Int32

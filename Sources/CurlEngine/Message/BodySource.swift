@@ -17,7 +17,8 @@ public protocol BodySource: AnyObject {
     /// Goes to the first byte, to be read from there. False: that cannot be.
     func rewind() -> Bool
 
-    func read(_ call: Call, _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int) -> BodyRead
+    /// `handle`: the C handle of the call, to be lent to a callback.
+    func read(_ handle: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int) -> BodyRead
 
     /// An attempt is over: what is only needed while one is sent is let go.
     func rest()

@@ -27,8 +27,9 @@ public struct CallSettings {
     public var isDirect = false
     /// Runs on the loop before each sending.
     public var beforeAttempt: ((Sending) -> Void)?
-    /// Runs on the loop while bodies move. The last argument is what a resumed download had before.
-    public var onProgress: ((Call, shim_progress, Int64) -> Void)?
+    /// Runs on the loop while bodies move. The first argument is the attempt's number, from 1; the last one is what a
+    /// resumed download had before.
+    public var onProgress: ((Int32, shim_progress, Int64) -> Void)?
 
     public init() {}
 

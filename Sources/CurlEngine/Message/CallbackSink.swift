@@ -2,9 +2,9 @@ import RetryCore
 
 /// The caller's functions.
 public final class CallbackSink: BodySink {
-    private let onWrite: (Call, UnsafePointer<CChar>, Int) -> BodyWrite
+    private let onWrite: (UnsafeMutableRawPointer?, UnsafePointer<CChar>, Int) -> BodyWrite
     private let onRestart: (() -> Bool)?
-    private let onBegin: ((Call, DeliveredHead) -> Bool)?
+    private let onBegin: ((DeliveredHead) -> Bool)?
     private let onClose: () -> Void
     public let takesErrors: Bool
     public private(set) var length: Int64 = 0
@@ -14,8 +14,8 @@ public final class CallbackSink: BodySink {
 
     /// `restart`: nil if a delivery that broke off cannot start over. `begin`: nil if its head is not asked for.
     public init(
-        write: @escaping (Call, UnsafePointer<CChar>, Int) -> BodyWrite, restart: (() -> Bool)?,
-        begin: ((Call, DeliveredHead) -> Bool)?, close: @escaping () -> Void, takesErrors: Bool = false
+        write: @escaping (UnsafeMutableRawPointer?, UnsafePointer<CChar>, Int) -> BodyWrite, restart: (() -> Bool)?,
+        begin: ((DeliveredHead) -> Bool)?, close: @escaping () -> Void, takesErrors: Bool = false
     ) {
         self.takesErrors = takesErrors
         onWrite = write
@@ -30,11 +30,11 @@ public final class CallbackSink: BodySink {
     public var isFile: Bool { false }
     public var isResumable: Bool { false }
 
-    public func start(_ call: Call, _ head: DeliveredHead) -> Bool {
+    public func start(_ head: DeliveredHead) -> Bool {
         guard discard() else { return false }
         guard let onBegin else { return true }
         isAnnounced = true
-        return onBegin(call, head) || hasFailed("begin")
+        return onBegin(head) || hasFailed("begin")
     }
 
     public func discard() -> Bool {
@@ -45,8 +45,10 @@ public final class CallbackSink: BodySink {
         return true
     }
 
-    public func write(_ call: Call, _ data: UnsafePointer<CChar>, _ count: Int) -> BodyWrite {
-        let result = onWrite(call, data, count)
+    public func write(
+        _ handle: UnsafeMutableRawPointer?, _ data: UnsafePointer<CChar>, _ count: Int
+    ) -> BodyWrite {
+        let result = onWrite(handle, data, count)
         switch result {
         case .taken: length += Int64(count)
         case .pause: break

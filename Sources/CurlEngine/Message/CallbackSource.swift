@@ -2,7 +2,7 @@ import RetryCore
 
 /// A body that the caller's functions give.
 public final class CallbackSource: BodySource {
-    public typealias Read = (Call, UnsafeMutablePointer<CChar>, Int) -> BodyRead
+    public typealias Read = (UnsafeMutableRawPointer?, UnsafeMutablePointer<CChar>, Int) -> BodyRead
 
     public let length: Int64
     public private(set) var wasRead = false
@@ -33,11 +33,13 @@ public final class CallbackSource: BodySource {
         return true
     }
 
-    public func read(_ call: Call, _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int) -> BodyRead {
+    public func read(
+        _ handle: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int
+    ) -> BodyRead {
         var wanted = capacity
         if length >= 0 { wanted = Int(min(Int64(capacity), length - given)) }
         guard wanted > 0 else { return .bytes(0) }
-        let result = onRead(call, buffer, wanted)
+        let result = onRead(handle, buffer, wanted)
         guard case .bytes(let count) = result else {
             if case .failed = result { _ = failed("failed, or did not answer") }
             return result

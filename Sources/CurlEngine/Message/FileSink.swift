@@ -32,12 +32,14 @@ public final class FileSink: BodySink {
     /// An error as of shim_file.h if no file could be made there, as far as that is known beforehand; 0.
     public static func check(path: UnsafePointer<CChar>) -> Int32 { shim_new_file_check(path) }
 
-    public func start(_ call: Call, _ head: DeliveredHead) -> Bool {
+    public func start(_ head: DeliveredHead) -> Bool {
         length = 0
         return isDone(file.descriptor < 0 ? shim_new_file_open(&file, path) : shim_new_file_restart(&file))
     }
 
-    public func write(_ call: Call, _ data: UnsafePointer<CChar>, _ count: Int) -> BodyWrite {
+    public func write(
+        _ handle: UnsafeMutableRawPointer?, _ data: UnsafePointer<CChar>, _ count: Int
+    ) -> BodyWrite {
         guard isDone(shim_new_file_write(&file, data, count)) else { return .failed }
         length += Int64(count)
         return .taken

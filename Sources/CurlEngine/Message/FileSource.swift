@@ -79,7 +79,9 @@ public final class FileSource: BodySource {
         return false
     }
 
-    public func read(_ call: Call, _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int) -> BodyRead {
+    public func read(
+        _ handle: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int
+    ) -> BodyRead {
         wasRead = true
         let wanted = min(Int64(capacity), length - position)
         guard wanted > 0 else { return .bytes(0) }

@@ -13,11 +13,11 @@ public final class Sending {
     /// Set by the hook: nothing is to be sent.
     public var hasFailed = false
 
-    init(_ call: Call, headers: OwnedHeaders) {
-        method = call.currentMethod
-        url = call.currentURL
-        attemptNumber = call.attemptNumber
-        userPointer = call.userPointer
+    init(to target: Target, attemptNumber: Int32, userPointer: UnsafeMutableRawPointer?, headers: OwnedHeaders) {
+        method = UnsafePointer(target.method)
+        url = target.shownURL
+        self.attemptNumber = attemptNumber
+        self.userPointer = userPointer
         self.headers = headers
     }
 }

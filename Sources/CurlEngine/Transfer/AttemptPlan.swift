@@ -9,6 +9,8 @@ struct AttemptPlan: ~Copyable {
     let isFresh: Bool
     /// Compressed responses are asked for. Not for a part of a file: a part of a stream cannot be unpacked.
     let isCompressed: Bool
+    /// From 1.
+    let attemptNumber: Int32
     /// What has to be known of it when the response comes.
     let request: Exchange.Request
     /// Header lines in place of the request's own.
@@ -27,6 +29,7 @@ struct AttemptPlan: ~Copyable {
         self.authorization = authorization
         requestLines = call.request.ownLines
         isFresh = call.isFresh
+        attemptNumber = call.attemptNumber
         let asksForRest = call.download?.range != nil
         isCompressed = call.settings.isCompressed && !asksForRest && call.request.asksForWhole
         var request = Exchange.Request()
@@ -66,7 +69,8 @@ extension Call {
         if target !== request.target || download?.range != nil || settings.beforeAttempt != nil {
             let headers = try changedHeaders()
             if let beforeAttempt = settings.beforeAttempt {
-                let sending = Sending(self, headers: headers)
+                let sending = Sending(
+                    to: target, attemptNumber: attemptNumber, userPointer: userPointer, headers: headers)
                 beforeAttempt(sending)
                 guard !sending.hasFailed else { throw .hook }
                 isDeclined = sending.hasNoAuthorization

@@ -83,10 +83,8 @@ extension CurlEasy {
     }
 }
 
-extension CurlTransport {
-    /// What more there is to say of a setting that libcurl does not take.
-    func reason(ofSetting code: CURLcode) -> FailureReason? {
-        if isOfClientKey(code), let reason = settings.keyProblem { return reason }
-        return FailureReason(nil, .text(shim_curl_code_text(Int32(code.rawValue))))
-    }
+/// What more there is to say of a setting that libcurl does not take.
+func reason(ofSetting code: CURLcode, _ settings: EngineSettings) -> FailureReason? {
+    if isOfClientKey(code), let reason = settings.keyProblem { return reason }
+    return FailureReason(nil, .text(shim_curl_code_text(Int32(code.rawValue))))
 }

@@ -1,16 +1,22 @@
 import CShims
 import RetryCore
 
+/// What a handle reports to its transport.
+protocol CurlEasyTransport: AnyObject {
+    /// Takes a transfer away from libcurl. `isReusable`: all went well, and the handle has nothing left of it.
+    func remove(_ easy: CurlEasy, isReusable: Bool)
+}
+
 /// A handle of libcurl's, which carries one transfer after another, and what its transport knows of the present one. Only the
 /// holder of the loop uses it; any thread may release the last reference.
-final class CurlEasy: FormCarrier {
+final class CurlEasy: Carrier {
     let handle: OpaquePointer
-    /// It keeps a form, and goes back to no others.
+    /// The handle belongs to a form, which sends nothing else.
     let isForm: Bool
     /// What it carries. The transfer keeps this handle meanwhile, and its call keeps the transfer.
     private(set) var carried: Unmanaged<Transfer>?
     /// It outlives what it has of libcurl.
-    private let transport: Unmanaged<CurlTransport>
+    private unowned(unsafe) let transport: any CurlEasyTransport
     var transfer: Transfer? { carried?.takeUnretainedValue() }
     /// See `Transfer.sendings`; nil: it carries nothing.
     var sendings: Int? { carried?._withUnsafeGuaranteedRef { $0.sendings } }
@@ -29,32 +35,29 @@ final class CurlEasy: FormCarrier {
     var isFailedByAddress = false
     var nextFailedByAddress: CurlEasy?
 
-    init(_ handle: OpaquePointer, of transport: CurlTransport, isForm: Bool) {
+    init(_ handle: OpaquePointer, of transport: any CurlEasyTransport, isForm: Bool) {
         self.handle = handle
-        self.transport = .passUnretained(transport)
+        self.transport = transport
         self.isForm = isForm
     }
 
     /// Once the process exits, its memory goes with it (W8).
     deinit {
-        guard shim_libcurl_enter() else { return }
+        guard !isForm, shim_libcurl_enter() else { return }
         shim_easy_free(handle)
         shim_libcurl_leave()
     }
 
     // MARK: - A transfer
 
-    func begin(_ transfer: Transfer) -> LocalFailure? {
+    func begin(_ transfer: Transfer, _ group: ConnectionGroup) {
+        self.group = group
         carried = Unmanaged.passUnretained(transfer)
         transfer.carrier = self
         openedSockets.clear()
         occupiedSocket = -1
         socket = -1
         unsentBytes = 0
-        return transport._withUnsafeGuaranteedRef { transport in
-            group = transport.group(of: transfer)
-            return transport.add(self, transfer)
-        }
     }
 
     func resume() {
@@ -67,7 +70,7 @@ final class CurlEasy: FormCarrier {
             shim_easy_report(handle, transfer.isWhole, transfer.target.hasBody, &transfer.report)
             // A handle keeps the system's error: that of one address, although another one was connected to.
             let isReusable = transfer.isWhole && transfer.report.system_error == 0
-            transport._withUnsafeGuaranteedRef { $0.remove(self, isReusable: isReusable) }
+            transport.remove(self, isReusable: isReusable)
             carried = nil
             transfer.carrier = nil
         }
@@ -101,26 +104,5 @@ final class CurlEasy: FormCarrier {
 
     func ignoreLength() {
         shim_easy_ignore_length(handle)
-    }
-
-    // MARK: - A form
-
-    func add(_ part: shim_part) -> MultipartSource.Added {
-        var part = part
-        switch Int(shim_easy_add_part(handle, &part)) {
-        case SHIM_PART_ADDED: return .added
-        case SHIM_PART_UNREADABLE: return .unreadable
-        default: return .outOfMemory
-        }
-    }
-
-    func checkParts() -> Bool { shim_easy_check_parts(handle) }
-
-    var partFailure: FailureReason? {
-        let failure = shim_easy_part_failure(handle)
-        guard failure.number >= 0 else { return nil }
-        return FailureReason(
-            "parts", index: Int64(failure.number), "path",
-            failure.error == 0 ? .fileBecameShorter : .system(failure.error))
     }
 }

@@ -2,7 +2,7 @@ import CShims
 import RetryCore
 
 /// libcurl, driven by its sockets: `curl_multi_socket_action` over epoll.
-final class CurlTransport: Transport {
+final class CurlTransport: Transport, CurlEasyTransport {
     /// The number of handles that are kept for the next attempts, or as many as are in use.
     private static let leastIdleHandles = 64
 
@@ -100,23 +100,32 @@ final class CurlTransport: Transport {
 
     // MARK: - Transfers
 
-    func makeFormCarrier() -> (any FormCarrier)? { makeEasy(isForm: true) }
+    func makeForm() -> MultipartSource? { makeHandle().map { MultipartSource($0) } }
 
     /// A handle that is set up for this engine. Nil: no memory, or a setting that libcurl does not take.
-    private func makeEasy(isForm: Bool) -> CurlEasy? {
+    private func makeHandle() -> OpaquePointer? {
         var easySettings = settings.easySettings
         easySettings.environment_has_none = !environmentHasProxy
-        return shim_easy_new(multi(of: .ordinary), &easySettings).map { CurlEasy($0, of: self, isForm: isForm) }
+        return shim_easy_new(multi(of: .ordinary), &easySettings)
     }
 
     func begin(_ transfer: Transfer) -> LocalFailure? {
-        guard let easy = idleHandles.popLast() ?? makeEasy(isForm: false) else { return .outOfMemory }
-        usedHandles += 1
-        return easy.begin(transfer)
+        guard let easy = takeEasy(for: transfer) else { return .outOfMemory }
+        easy.begin(transfer, group(of: transfer))
+        return add(easy, transfer)
+    }
+
+    private func takeEasy(for transfer: Transfer) -> CurlEasy? {
+        if transfer.target.hasBody, let form = transfer.call.request.form {
+            return form.handle.map { CurlEasy($0, of: self, isForm: true) }
+        }
+        let easy = idleHandles.popLast() ?? makeHandle().map { CurlEasy($0, of: self, isForm: false) }
+        if easy != nil { usedHandles += 1 }
+        return easy
     }
 
     /// Gives libcurl a transfer.
-    func add(_ easy: CurlEasy, _ transfer: Transfer) -> LocalFailure? {
+    private func add(_ easy: CurlEasy, _ transfer: Transfer) -> LocalFailure? {
         guard let multi = multi(of: easy.group) else { return .outOfMemory }
         var attempt = transfer.attempt()
         attempt.alone = isAlone(transfer)
@@ -131,7 +140,6 @@ final class CurlTransport: Transport {
 
     private func failure(_ code: CURLcode) -> LocalFailure { code == CURLE_OUT_OF_MEMORY ? .outOfMemory : .setting }
 
-    /// Takes a transfer away from libcurl. `isReusable`: all went well, and the handle has nothing left of it.
     func remove(_ easy: CurlEasy, isReusable: Bool) {
         if let multi = multis[Int(easy.group.rawValue)] { shim_multi_remove(multi, easy.handle) }
         shim_easy_forget(easy.handle)
@@ -281,7 +289,7 @@ final class CurlTransport: Transport {
         // libcurl 8.0 and newer (tried up to 8.22) uses a connection again on which HTTP/2 has failed, and fails again.
         if code == CURLE_HTTP2 { shim_easy_break_connection(easy.handle) }
         let end = transportEnd(code, of: transfer, easy)
-        if end == .local(.setting) { transfer.failureReason = reason(ofSetting: code) }
+        if end == .local(.setting) { transfer.failureReason = reason(ofSetting: code, settings) }
         return EndedTransfer(transfer: transfer, end: end, code: Int32(code.rawValue))
     }
 

@@ -87,9 +87,8 @@ extension Transfer {
         case .rest: break
         case .whole:
             let hasStarted = sink.start(
-                call,
                 DeliveredHead(
-                    status: exchange.status, httpVersion: exchange.httpVersion,
+                    handle: call.handle, url: target.shownURL, status: exchange.status, httpVersion: exchange.httpVersion,
                     reasonPhrase: call.receivedHead.reasonPhrase, headers: call.receivedHead.list))
             call.engine.readClock()  // Foreign code may have taken its time.
             guard hasStarted else { return refuse(.sink) }
@@ -136,7 +135,7 @@ extension Transfer {
 
     private func give(_ data: UnsafePointer<CChar>, _ count: Int) -> BodyAnswer {
         guard let sink = call.sink else { return .stop }
-        let result = sink.write(call, data, count)
+        let result = sink.write(call.handle, data, count)
         call.engine.readClock()  // Foreign code may have taken its time.
         switch result {
         case .taken: return .proceed
@@ -158,7 +157,7 @@ extension Transfer {
 extension Transfer {
     func read(_ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int) -> Int64 {
         guard let source = call.request.source else { return Int64(SHIM_READ_FAILED) }
-        let result = source.read(call, buffer, capacity)
+        let result = source.read(call.handle, buffer, capacity)
         call.engine.readClock()
         switch result {
         case .bytes(let count):

@@ -2,13 +2,13 @@ import RetryCore
 
 /// Carries attempts to their servers. The engine drives one; libcurl is one, and tests have another.
 ///
-/// All but `wake` and `makeFormCarrier` belongs to the holder of the loop. While it waits, it calls the transfers' `receive…` functions.
+/// All but `wake` and `makeForm` belongs to the holder of the loop. While it waits, it calls the transfers' `receive…` functions.
 protocol Transport: AnyObject {
     /// Begins a transfer on a carrier of the transport's choosing. Nil: it is under way; else why it is not.
     func begin(_ transfer: Transfer) -> LocalFailure?
 
-    /// A carrier for a form. Any thread. Nil: no memory, or a setting that the transport does not take.
-    func makeFormCarrier() -> (any FormCarrier)?
+    /// A form that this transport can send. Any thread. Nil: no memory, or a setting that the transport does not take.
+    func makeForm() -> MultipartSource?
 
     /// Lets happen what needs no waiting for: attempts that have just begun are sent.
     func runDue()
