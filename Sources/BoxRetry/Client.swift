@@ -195,7 +195,7 @@ extension ClientHandle {
                 own == nil ? "options" : "request", "token_source",
                 "has another clock than the client, which has no thread")
         }
-        switch engine.settings.carriage(
+        switch engine.settings.transport.carriage(
             to: copy.parsedURL, allowsInsecure: settings.value.allowsInsecureToken,
             hasAuthorization: copy.hasAuthorization,
             isDeclined: !isWanted)

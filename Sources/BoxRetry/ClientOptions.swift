@@ -244,10 +244,10 @@ extension EngineSettings {
     }
 
     private mutating func setLimits(_ options: boxretry_client_options) throws(Failure) {
-        maxTransfers = Int(
+        transport.maxTransfers = Int(
             try checkedCount(
                 options.max_transfers, "max_transfers", upTo: 100_000, "must be from 0 to 100000",
-                orDefault: Int32(maxTransfers)))
+                orDefault: Int32(transport.maxTransfers)))
         if options.max_transfers_per_host != 0 {
             maxTransfersForOneHost = Int(
                 try checkedCount(
@@ -264,15 +264,15 @@ extension EngineSettings {
         if let agent = options.user_agent, !RequestChecks.isHeaderValue(agent) {
             throw .invalidArgument("options", "user_agent", "has a control character")
         }
-        userAgent = try copied(options.user_agent ?? shim_default_user_agent())
-        proxy = try Self.proxy(options)
-        caFile = try copiedPath(options.ca_file, "ca_file")
-        caPath = try copiedPath(options.ca_path, "ca_path")
-        trustsAnyCertificate = try !isOn(options.tls_verify, "options", "tls_verify", byDefault: true)
-        clientCertificate = try copiedPath(options.client_certificate, "client_certificate")
-        clientKey = try copiedPath(options.client_key, "client_key")
-        clientKeyPassword = try copiedIfAny(options.client_key_password)
-        unixSocket = try copiedIfAny(options.unix_socket)
+        transport.userAgent = try copied(options.user_agent ?? shim_default_user_agent())
+        transport.proxy = try Self.proxy(options)
+        transport.caFile = try copiedPath(options.ca_file, "ca_file")
+        transport.caPath = try copiedPath(options.ca_path, "ca_path")
+        transport.trustsAnyCertificate = try !isOn(options.tls_verify, "options", "tls_verify", byDefault: true)
+        transport.clientCertificate = try copiedPath(options.client_certificate, "client_certificate")
+        transport.clientKey = try copiedPath(options.client_key, "client_key")
+        transport.clientKeyPassword = try copiedIfAny(options.client_key_password)
+        transport.unixSocket = try copiedIfAny(options.unix_socket)
     }
 
     /// Nil: from the environment; empty: no proxy.
@@ -363,7 +363,7 @@ extension EngineSettings {
         }
         if let callback = options.on_transfer {
             let context = options.on_transfer_context
-            onTransfer = { easy in called { callback(context, easy) } }
+            transport.onTransfer = { easy in called { callback(context, easy) } }
         }
     }
 }

@@ -88,7 +88,7 @@ extension TokenEndpoint {
         try settings.call.set(timeouts: options.timeouts)
         settings.call.deadline = options.provider_timeout_ms
         settings.engine = try EngineSettings.transport(options)
-        switch settings.engine.carriage(to: parsedURL, allowsInsecure: options.allow_insecure != 0) {
+        switch settings.engine.transport.carriage(to: parsedURL, allowsInsecure: options.allow_insecure != 0) {
         case .token(let isDirect): settings.call.isDirect = isDirect
         case .refused, .noToken:
             settings.engine.free()

@@ -229,7 +229,7 @@ private struct GateProgram {
         self.scene = scene
         random = Generator(state: seed)
         settings.sharesRetryAfter = true
-        settings.maxTransfers = 20
+        settings.transport.maxTransfers = 20
         if seed % 2 == 0 { settings.maxTransfersForOneHost = 5 }
     }
 
@@ -284,7 +284,7 @@ private struct GateProgram {
             running.append(next)
             #expect(next.gatePass != nil || gate(of: next) == nil, "it has passed the gate")
         }
-        for call in waiting where running.count < settings.maxTransfers {
+        for call in waiting where running.count < settings.transport.maxTransfers {
             let ofHost = running.filter { $0.target.parsedURL.origin == call.target.parsedURL.origin }.count
             let isHeld = gate(of: call)?.value.places == 0
             #expect(isHeld || ofHost == settings.maxTransfersForOneHost, "it could have begun")

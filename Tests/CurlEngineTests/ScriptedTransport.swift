@@ -124,7 +124,7 @@ final class ScriptedTransport: Transport {
         let until = min(next, nanoseconds > .max - now ? .max : now + nanoseconds)
         guard until != .max else { fatalError("the engine waits forever: nothing is going to happen") }
         if until > now { _ = clock.advance(bySeconds: Double(until - now) / 1e9) }
-        engine?.waitEnded()
+        engine?.time.waitEnded()
         var happened = 0
         while let index = pending.firstIndex(where: { $0.due <= clock.monotonic.nanoseconds }) {
             let (_, transfer, event) = pending.remove(at: index)
@@ -243,8 +243,8 @@ final class Scene {
         settings.onEvent = onEvent
         settings.budget = budget
         settings.sharesRetryAfter = sharesRetryAfter
-        if let maxTransfers { settings.maxTransfers = maxTransfers }
-        settings.proxy = proxy.flatMap { shim_copy_string($0) }
+        if let maxTransfers { settings.transport.maxTransfers = maxTransfers }
+        settings.transport.proxy = proxy.flatMap { shim_copy_string($0) }
         for code in replayCodes {
             if let copy = code.withCString({ shim_copy_string($0) }) { settings.replayCodes.append(copy) }
         }

@@ -37,7 +37,7 @@ import Testing
     init() throws {
         scene = try Scene(.status(200))
         var settings = EngineSettings()
-        settings.maxTransfers = 20
+        settings.transport.maxTransfers = 20
         settings.maxLookups = 9
         self.settings = settings
     }
@@ -121,9 +121,9 @@ import Testing
                     running.append(next)
                     if origin < 4 { lookingUp.append(next) }
                 }
-                #expect(running.count <= settings.maxTransfers && lookingUp.count <= settings.maxLookups)
+                #expect(running.count <= settings.transport.maxTransfers && lookingUp.count <= settings.maxLookups)
                 #expect(queue.isEmpty == waiting.isEmpty)
-                for call in waiting where running.count < settings.maxTransfers {
+                for call in waiting where running.count < settings.transport.maxTransfers {
                     let origin = call.target.parsedURL.origin
                     let ofHost = running.filter { $0.target.parsedURL.origin == origin }.count
                     let itsLookups = lookingUp.filter { $0.target.parsedURL.origin == origin }.count
@@ -138,7 +138,7 @@ import Testing
         func seconds(_ count: Int) throws -> Double {
             let calls = try (0..<count).map { try call(UInt64($0) &* 0x9E37_79B9_7F4A_7C15) }
             var settings = settings
-            settings.maxTransfers = 512
+            settings.transport.maxTransfers = 512
             settings.maxLookups = 512
             let start = scene.realTime
             var queue = StartQueue()

@@ -39,10 +39,10 @@ public enum TokenClock {
     }
 
     /// The same for an engine.
-    var clock: any Clock {
+    var loopClock: LoopClock {
         switch self {
-        case .system(let clock): clock
-        case .manual(let clock): clock
+        case .system(let clock): LoopClock(clock)
+        case .manual(let clock): LoopClock(clock)
         }
     }
 

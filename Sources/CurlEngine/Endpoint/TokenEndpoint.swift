@@ -42,7 +42,7 @@ public final class TokenEndpoint: TokenProvider {
         }
         var engineSettings = settings.engine
         // One call at a time, and one that is late.
-        engineSettings.maxTransfers = 2
+        engineSettings.transport.maxTransfers = 2
         let engine = try Engine.make(settings: engineSettings, clock: clock)
         guard let refreshToken = Monitor(settings.refreshToken) else { throw .outOfMemory }
         return TokenEndpoint(blank, parsedURL, settings, engine, refreshToken)

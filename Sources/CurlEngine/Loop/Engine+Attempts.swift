@@ -176,7 +176,7 @@ extension Engine {
             call.exceptions += 1
             call.exceptionReason = FailureReason(
                 of: cause, end.end, transfer.report, isFramed: !call.attempt.exchange.framing.isMalformed)
-            if transfer.sendings == 0 { doubtful.record(transfer.target.parsedURL) }
+            if transfer.sendings == 0 { origins.doubtful.record(transfer.target.parsedURL) }
         }
         var record = record(of: call, at: end.time)
         if cause == .none {

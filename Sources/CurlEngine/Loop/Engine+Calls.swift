@@ -27,11 +27,11 @@ extension Engine {
         drop(&call.transfer)
         call.isFresh = fresh
         call.isQueued = true
-        if call.target.parsedURL.has_tls || settings.proxy != nil { usesTLS = true }
+        if call.target.parsedURL.has_tls || settings.transport.proxy != nil { usesTLS = true }
         let mayShare = call.settings.httpVersion.mayMultiplex(hasTLS: call.target.parsedURL.has_tls)
         starting.append(
             call, settings,
-            probes: mayShare && protocols.versions(of: call.target.parsedURL, call.settings.httpVersion) == nil
+            probes: mayShare && origins.protocols.versions(of: call.target.parsedURL, call.settings.httpVersion) == nil
         )
         call.isCountedAsHeld = settings.sharesRetryAfter && starting.isHeld(call, now: now)
         if call.isCountedAsHeld { locked { stats.held += 1 } }

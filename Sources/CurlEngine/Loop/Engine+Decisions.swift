@@ -46,7 +46,12 @@ extension Engine {
 
     /// Asks a custom strategy, on the pool or, without a thread, on the loop. False if no thread can be started.
     private func ask(_ question: StrategyQuestion) -> Bool {
-        guard settings.isDriven else { return pool.ask(question) }
+        guard settings.isDriven else {
+            return pool.run { [self] in
+                question.ask()
+                post(.decided(question), about: question.call)
+            }
+        }
         post(.ask(question), about: question.call)
         return true
     }

@@ -2,7 +2,7 @@ import RetryCore
 
 /// The origin gate (C3): an answer that says when to come back holds all attempts to its origin, which wait in the
 /// StartQueue. All of it runs on the loop.
-extension Engine {
+extension Engine: GateLoop {
     /// An origin whose gate would be one more than this many has none.
     private static let maximumGates = 16_384
     /// A gate that has held no attempt for this time is dropped.
@@ -37,7 +37,7 @@ extension Engine {
     /// A host that has no gate gets one.
     private func close(_ index: Int, until moment: Int64, _ unitRandom: Double, _ call: Call, _ status: Int32) {
         guard starting.gates < Self.maximumGates else { return }
-        let unlimited = Int32(clamping: min(settings.maxTransfers, settings.maxTransfersForOneHost))
+        let unlimited = Int32(clamping: min(settings.transport.maxTransfers, settings.maxTransfersForOneHost))
         let gate = HostGate(
             self, host: index, OriginGate(closedUntil: moment, unlimited: unlimited), unitRandom: unitRandom, now: now)
         starting.add(gate)
@@ -76,7 +76,8 @@ extension Engine {
         readClock()  // Foreign code may have taken its time.
     }
 
-    /// The moment of a gate has come, or it is to be seen whether it still holds anybody.
+    func hasWaiting(at gate: HostGate) -> Bool { !starting.hosts[gate.host].queue.isEmpty }
+
     func fired(_ gate: HostGate) {
         if gate.timeHasCome(now: now) {
             starting.requeue(gate.host)

@@ -11,8 +11,6 @@ public final class Engine {
     private static let startsWhenSlow = 64
     /// No more of them begin after that time, or after that which the others took.
     private static let longestStart: Int64 = 1_000_000
-    /// What a transport lets happen in one wait, at most.
-    static let eventsAtOnce = 64
 
     /// Guards what stands below it; never held around a callback.
     let lock: OpaquePointer
@@ -38,18 +36,10 @@ public final class Engine {
     var owners = 0
     var stats = Stats()
 
-    /// The time at the beginning of this turn, in nanoseconds of CLOCK_MONOTONIC, or of the manual clock.
-    private(set) var now: Int64 = 0
-    let clock: any Clock
-    /// It is read at each event: without a dynamic call.
-    private let hasSystemClock: Bool
-    /// Nil: the clock is the system's.
-    let virtualTime: VirtualTime?
+    let time: LoopClock
     /// Counted on the loop, and read by any thread.
     private var attempts: Int64 = 0
     private var retries: Int64 = 0
-    /// How often something has moved on a transfer.
-    var movements = 0
     let proxies: ProxyNames
     public let settings: EngineSettings
     /// Nil while it is being made, and once the engine is closed. Who takes it away holds the role and the lock.
@@ -64,16 +54,12 @@ public final class Engine {
     /// Some request has gone, or goes, to an https URL.
     var usesTLS = false
     var timers = TimerQueue()
-    /// How much CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC.
-    private var boottimeAhead = Int64.min / 2
-    var protocols = ProtocolCache()
-    var doubtful = DoubtfulAddresses()
+    let origins = KnownOrigins()
     let budget: SharedRetryBudget?
     var active: [Call] = []
     var starting = StartQueue()
     /// How many attempts may begin in this turn, and within what time.
     private(set) var mayStart = (count: Engine.startsWhenIdle, time: Engine.longestStart)
-    private var waitEndedAt: Int64 = 0
     /// What happened in the turn before took its time.
     var isTurnLong: Bool { mayStart.time > Self.longestStart }
     /// Wakes the loop when attempts need not wait any longer for another one's connection.
@@ -111,16 +97,12 @@ public final class Engine {
         case helpGuests
     }
 
-    public enum SetupFailure: Error {
-        case outOfMemory
-        /// No descriptors, or libcurl does not work here.
-        case exhausted
-    }
+    public typealias SetupFailure = TransportSetupFailure
 
     /// Takes the settings over, also if it fails.
     public static func make(settings: EngineSettings, clock: TokenClock) throws(SetupFailure) -> Engine {
-        let engine = try make(settings, clock.clock, clock.manual)
-        let transport = CurlTransport(settings: settings, engine: engine)
+        let engine = try make(settings, clock.loopClock)
+        let transport = CurlTransport(settings: settings.transport, time: engine.time, origins: engine.origins)
         try transport.setUp()
         engine.transport = transport
         return engine
@@ -130,7 +112,7 @@ public final class Engine {
     static func make(
         settings: EngineSettings, clock: TokenClock, transport: any Transport
     ) throws(SetupFailure) -> Engine {
-        let engine = try make(settings, clock.clock, clock.manual)
+        let engine = try make(settings, clock.loopClock)
         engine.transport = transport
         return engine
     }
@@ -139,32 +121,25 @@ public final class Engine {
     static func make(
         settings: EngineSettings, clock: any Clock, transport: any Transport
     ) throws(SetupFailure) -> Engine {
-        let engine = try make(settings, clock, nil)
+        let engine = try make(settings, LoopClock(movedByTransport: clock))
         engine.transport = transport
         return engine
     }
 
-    private static func make(
-        _ settings: EngineSettings, _ clock: any Clock, _ manualClock: SharedManualClock?
-    ) throws(SetupFailure) -> Engine {
+    private static func make(_ settings: EngineSettings, _ time: LoopClock) throws(SetupFailure) -> Engine {
         guard let pool = WorkerPool.make(), let lock = shim_monitor_new(0) else {
             settings.free()
             throw .outOfMemory
         }
-        return Engine(settings, clock, manualClock.map { VirtualTime($0) }, lock, pool)
+        return Engine(settings, time, lock, pool)
     }
 
-    private init(
-        _ settings: EngineSettings, _ clock: any Clock, _ virtualTime: VirtualTime?, _ lock: OpaquePointer,
-        _ pool: WorkerPool
-    ) {
+    private init(_ settings: EngineSettings, _ time: LoopClock, _ lock: OpaquePointer, _ pool: WorkerPool) {
         self.lock = lock
         self.pool = pool
         self.settings = settings
-        self.clock = clock
-        hasSystemClock = clock is SystemClock
-        self.virtualTime = virtualTime
-        proxies = ProxyNames(given: settings.proxy)
+        self.time = time
+        proxies = ProxyNames(given: settings.transport.proxy)
         budget = settings.budget
     }
 
@@ -410,7 +385,7 @@ public final class Engine {
     /// While others have something to be done, fewer begin than end: where a server is faster than this loop, more of them at
     /// once would bring nothing, and each would cost more. But where turns are long, as with slow callbacks, there are few.
     private func startsNext(after happened: Int) -> (count: Int, time: Int64) {
-        let took = now - waitEndedAt
+        let took = now - time.waitEndedAt
         if took > Self.longestStart, took / Int64(max(happened, 1)) > Self.longestStart / 4 {
             return (Self.startsWhenSlow, took)
         }
@@ -426,23 +401,18 @@ public final class Engine {
     /// After the machine has slept, what runs on CLOCK_BOOTTIME is due earlier than its timer says (M6).
     private func noticeSleep() {
         let ahead = virtualTime?.clock.boottimeAhead ?? clock.boottime.nanoseconds - now
-        guard ahead - boottimeAhead > 1_000_000 else { return }
-        boottimeAhead = ahead
+        guard ahead - time.boottimeAhead > 1_000_000 else { return }
+        time.boottimeAhead = ahead
         for call in active where !call.isWaitingOnly { timers.set(call, due: now) }
     }
 
-    /// CLOCK_BOOTTIME at the beginning of this turn, in nanoseconds.
-    var boottime: Int64 { now + boottimeAhead }
+    // What the loop's clock has, in short.
+    var now: Int64 { time.now }
+    var boottime: Int64 { time.boottime }
+    var clock: any Clock { time.clock }
+    var virtualTime: VirtualTime? { time.virtualTime }
 
-    func readClock() {
-        now = hasSystemClock ? shim_monotonic_nanoseconds() : clock.monotonic.nanoseconds
-    }
-
-    /// What was waited for is about to be let happen.
-    func waitEnded() {
-        readClock()
-        waitEndedAt = now
-    }
+    func readClock() { time.read() }
 
     /// From now on, a thread that posts a command wakes the driver. False if a command is waiting already.
     private func mayWait() -> Bool {
@@ -502,10 +472,10 @@ public final class Engine {
         // Each look reports a limited number of sockets, and perhaps the wake-up event; this number of looks covers all
         // sockets.
         let time = now
-        for _ in 0...(active.count / (Self.eventsAtOnce - 1)) {
+        for _ in 0...(active.count / (TransportWait.mostEvents - 1)) {
             let happened = transport.wait(nanoseconds: 0)
             transport.runDue()
-            if happened < Self.eventsAtOnce - 1 { break }
+            if happened < TransportWait.mostEvents - 1 { break }
         }
         takeEnded(transport)
         while let entry = timers.takeDue(now: time) { entry.fire(now: now) }

@@ -53,7 +53,7 @@ struct StartQueue {
     /// The next attempt that may begin. It counts as running until `ended`.
     mutating func next(_ settings: EngineSettings, now: Int64) -> Call? {
         nextRelease = nil
-        guard waiting > 0, running < settings.maxTransfers else { return nil }
+        guard waiting > 0, running < settings.transport.maxTransfers else { return nil }
         if let call = ready.takeFirst() {
             waiting -= 1
             running += 1

@@ -1,11 +1,11 @@
 import CShims
 
-/// At most four threads for what may take its time: custom strategies (B9). They end when the pool does.
+/// At most four threads for what may take its time, as custom strategies do (B9). They end when the pool does.
 final class WorkerPool {
     private static let maximumThreads = 4
 
     private struct State {
-        var work: [StrategyQuestion] = []
+        var work: [() -> Void] = []
         var threads = 0
         var idle = 0
         var isClosed = false
@@ -24,7 +24,7 @@ final class WorkerPool {
     }
 
     /// False if no thread is free, and none can be made.
-    func ask(_ question: StrategyQuestion) -> Bool {
+    func run(_ work: @escaping () -> Void) -> Bool {
         monitor.withLock { held in
             if held.state.work.count >= held.state.idle, held.state.threads < Self.maximumThreads {
                 let context = Unmanaged.passRetained(self)
@@ -35,7 +35,7 @@ final class WorkerPool {
                     guard held.state.threads > 0 else { return false }
                 }
             }
-            held.state.work.append(question)
+            held.state.work.append(work)
             held.wakeAll()
             return true
         }
@@ -48,23 +48,18 @@ final class WorkerPool {
         }
     }
 
-    /// Without the lock: the question may be the last to keep its call, whose end may call back.
-    private func run(_ question: consuming StrategyQuestion) {
-        question.ask()
-        question.call.engine.post(.decided(question), about: question.call)
-    }
-
     private static func run(_ context: UnsafeMutableRawPointer?) {
         guard let context else { return }
         Unmanaged<WorkerPool>.fromOpaque(context).takeRetainedValue().runThread()
     }
 
     private func runThread() {
-        while let question = nextQuestion() { run(question) }
+        // Without the lock: the work may be the last to keep a call, whose end may call back.
+        while let work = nextWork() { work() }
     }
 
     /// Waits for one. Nil: the pool is closed, and there is none.
-    private func nextQuestion() -> StrategyQuestion? {
+    private func nextWork() -> (() -> Void)? {
         monitor.withLock { held in
             while held.state.work.isEmpty {
                 guard !held.state.isClosed else {

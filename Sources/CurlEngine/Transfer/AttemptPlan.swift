@@ -97,7 +97,7 @@ extension Call {
     }
 
     private func carriesToken(with lines: UnsafeMutablePointer<shim_lines>, isDeclined: Bool) -> Bool {
-        let carriage = engine.settings.carriage(
+        let carriage = engine.settings.transport.carriage(
             to: target.parsedURL, allowsInsecure: settings.allowsInsecureToken, isOwnOrigin: !target.isForeign,
             hasAuthorization: shim_header_has_authorization(lines), isDeclined: isDeclined)
         if case .token = carriage { return true }

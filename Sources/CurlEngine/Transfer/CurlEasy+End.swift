@@ -13,7 +13,7 @@ func transportEnd(_ code: CURLcode, of transfer: Transfer, _ easy: CurlEasy?) ->
         return .failed(.resolve)
     case CURLE_OPERATION_TIMEDOUT:
         // The kernel gave up; or the loop was late, and libcurl looked at the clock before our timers did.
-        transfer.call.engine.readClock()
+        transfer.call.engine.time.read()
         let timeout = transfer.call.nextTimeout
         return timeout.left <= 0 ? .timedOut(timeout.cause) : .failed(.connect)
     case CURLE_PROXY: return .refusedByProxy(status: 0)
@@ -84,7 +84,7 @@ extension CurlEasy {
 }
 
 /// What more there is to say of a setting that libcurl does not take.
-func reason(ofSetting code: CURLcode, _ settings: EngineSettings) -> FailureReason? {
+func reasonOfSetting(_ code: CURLcode, _ settings: TransportSettings) -> FailureReason? {
     if isOfClientKey(code), let reason = settings.keyProblem { return reason }
     return FailureReason(nil, .text(shim_curl_code_text(Int32(code.rawValue))))
 }

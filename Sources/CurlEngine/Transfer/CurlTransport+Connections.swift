@@ -12,7 +12,7 @@ extension CurlTransport {
             guard parsedURL.has_tls, shim_tls_is_readable(), settings.unixSocket == nil else {
                 return parsedURL.has_tls ? .serial : .ordinary
             }
-            return engine.protocols.versions(of: parsedURL, .http2) == .mixed ? .serial : .ordinary
+            return origins.protocols.versions(of: parsedURL, .http2) == .mixed ? .serial : .ordinary
         }
     }
 

@@ -6,17 +6,16 @@ final class CurlTransport: Transport, CurlEasyTransport {
     /// The number of handles that are kept for the next attempts, or as many as are in use.
     private static let leastIdleHandles = 64
 
-    let settings: EngineSettings
-    private let driver: Unmanaged<Engine>
-    /// It outlives its transport. Of the functions below no reference is counted.
-    var engine: Engine { driver.takeUnretainedValue() }
-    private var realNow: Int64 { driver._withUnsafeGuaranteedRef { $0.realNow } }
+    let settings: TransportSettings
+    private let time: LoopClock
+    private var realNow: Int64 { time.realNow }
+    let origins: KnownOrigins
     /// When the client was made: what others write into the environment later is not to be read on the loop.
     let environmentHasProxy: Bool
     private let epoll: Int32
     private let wakeup: Int32
     /// The events that epoll reports.
-    private let ready = UnsafeMutablePointer<shim_ready>.allocate(capacity: Engine.eventsAtOnce)
+    private let ready = UnsafeMutablePointer<shim_ready>.allocate(capacity: TransportWait.mostEvents)
     /// Makes `epoll` readable while no thread waits; -1: not needed so far. And when it expires.
     private var timer: Int32 = -1
     private var alarm = Int64.max
@@ -57,16 +56,18 @@ final class CurlTransport: Transport, CurlEasyTransport {
     /// The earliest of them.
     private var nextDue = Int64.max
 
-    init(settings: EngineSettings, engine: Engine) {
+    /// The owner of the settings outlives it.
+    init(settings: TransportSettings, time: LoopClock, origins: KnownOrigins) {
         self.settings = settings
-        driver = .passUnretained(engine)
+        self.time = time
+        self.origins = origins
         environmentHasProxy = shim_environment_has_proxy()
         epoll = shim_epoll_new()
         wakeup = shim_eventfd_new()
     }
 
     /// Before anything else.
-    func setUp() throws(Engine.SetupFailure) {
+    func setUp() throws(TransportSetupFailure) {
         var transfers = transferCallbacks
         guard shim_curl_setup(&transfers) else { throw .exhausted }
         guard epoll >= 0, wakeup >= 0, shim_epoll_watch(epoll, wakeup, Int32(SHIM_READABLE), true),
@@ -159,13 +160,13 @@ final class CurlTransport: Transport, CurlEasyTransport {
     func wait(nanoseconds: Int64) -> Int {
         let timeout = timeoutMilliseconds(nanoseconds)
         shim_libcurl_rest()
-        let count = shim_epoll_wait(epoll, ready, Int32(Engine.eventsAtOnce), timeout)
+        let count = shim_epoll_wait(epoll, ready, Int32(TransportWait.mostEvents), timeout)
         shim_libcurl_resume()
-        driver._withUnsafeGuaranteedRef { $0.waitEnded() }
+        time.waitEnded()
         var handled = 0
         for index in 0..<Int(count) {
             let event = ready[index]
-            if index > 0 { driver._withUnsafeGuaranteedRef { $0.readClock() } }
+            if index > 0 { time.read() }
             if event.descriptor == wakeup {
                 shim_eventfd_clear(wakeup)
             } else if event.descriptor == timer {
@@ -289,7 +290,7 @@ final class CurlTransport: Transport, CurlEasyTransport {
         // libcurl 8.0 and newer (tried up to 8.22) uses a connection again on which HTTP/2 has failed, and fails again.
         if code == CURLE_HTTP2 { shim_easy_break_connection(easy.handle) }
         let end = transportEnd(code, of: transfer, easy)
-        if end == .local(.setting) { transfer.failureReason = reason(ofSetting: code, settings) }
+        if end == .local(.setting) { transfer.failureReason = reasonOfSetting(code, settings) }
         return EndedTransfer(transfer: transfer, end: end, code: Int32(code.rawValue))
     }
 
@@ -301,7 +302,7 @@ final class CurlTransport: Transport, CurlEasyTransport {
 
     func setAlarm(nanoseconds: Int64) {
         let wait = restingTime(nanoseconds)
-        let due = wait == .max ? .max : engine.realNow + wait
+        let due = wait == .max ? .max : realNow + wait
         guard due != alarm else { return }
         if timer < 0 {
             timer = shim_timerfd_new()

@@ -90,7 +90,7 @@ extension Transfer {
                 DeliveredHead(
                     handle: call.handle, url: target.shownURL, status: exchange.status, httpVersion: exchange.httpVersion,
                     reasonPhrase: call.receivedHead.reasonPhrase, headers: call.receivedHead.list))
-            call.engine.readClock()  // Foreign code may have taken its time.
+            call.engine.time.read()  // Foreign code may have taken its time.
             guard hasStarted else { return refuse(.sink) }
         case .wrong:
             call.download?.forget()
@@ -136,7 +136,7 @@ extension Transfer {
     private func give(_ data: UnsafePointer<CChar>, _ count: Int) -> BodyAnswer {
         guard let sink = call.sink else { return .stop }
         let result = sink.write(call.handle, data, count)
-        call.engine.readClock()  // Foreign code may have taken its time.
+        call.engine.time.read()  // Foreign code may have taken its time.
         switch result {
         case .taken: return .proceed
         case .pause:
@@ -158,7 +158,7 @@ extension Transfer {
     func read(_ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int) -> Int64 {
         guard let source = call.request.source else { return Int64(SHIM_READ_FAILED) }
         let result = source.read(call.handle, buffer, capacity)
-        call.engine.readClock()
+        call.engine.time.read()
         switch result {
         case .bytes(let count):
             bytesRead += Int64(count)

@@ -84,12 +84,12 @@ final class Transfer {
         attempt.compressed = plan.isCompressed
         // Where it is not known, waiting would not do: a server that does not say what it speaks would hold up all.
         let version = call.settings.httpVersion
-        let known = call.engine.protocols.versions(of: target.parsedURL, version)
+        let known = call.engine.origins.protocols.versions(of: target.parsedURL, version)
         attempt.multiplexed = known == .multiplexed
         if version == .http2, known == .http1Needed {
             attempt.http_version = Int32(SHIM_HTTP_1_1)
         }
-        attempt.new_lookup = call.engine.doubtful.take(target.parsedURL)
+        attempt.new_lookup = call.engine.origins.doubtful.take(target.parsedURL)
         attempt.connect_timeout_ms = call.engine.connectLimit(of: call, isFirstAddress: true)
         // Else all that moves is seen as it comes (M1).
         attempt.watched = target.hasBody || call.settings.onProgress != nil
@@ -110,11 +110,11 @@ final class Transfer {
     /// The transport is about to send the request.
     func maySend(over agreed: ConnectionProtocol = .unknown, _ problem: ConnectionProblem? = nil) -> Bool {
         open()
-        call.engine.readClock()  // There may have been many before it in this turn.
+        call.engine.time.read()  // There may have been many before it in this turn.
         touch()
         switch call.attempt.maySend(over: agreed, problem) {
         case .avoid(let problem):
-            if problem == .busy { call.engine.protocols.record(target.parsedURL, call.settings.httpVersion, .mixed) }
+            if problem == .busy { call.engine.origins.protocols.record(target.parsedURL, call.settings.httpVersion, .mixed) }
             return false
         case .veto: return false
         case .send: break
@@ -132,13 +132,13 @@ final class Transfer {
     func recordProtocol() {
         let agreed = call.attempt.exchange.agreed
         guard agreed != .unknown else { return }
-        call.engine.protocols.record(
+        call.engine.origins.protocols.record(
             target.parsedURL, call.settings.httpVersion, agreed == .http2 ? .multiplexed : .serial)
     }
 
     /// The server has refused HTTP/2 (RFC 9113, 7).
     func needsHTTP1() {
-        if call.attempt.needsHTTP1() { call.engine.protocols.record(target.parsedURL, .http2, .http1Needed) }
+        if call.attempt.needsHTTP1() { call.engine.origins.protocols.record(target.parsedURL, .http2, .http1Needed) }
     }
 
     func open() {
@@ -156,14 +156,14 @@ final class Transfer {
 
     /// The request has gone out, which may have taken its time.
     func wasSent() {
-        call.engine.readClock()
+        call.engine.time.read()
         touch()
     }
 
     /// Data moves. The engine has read the clock for the event that reports this.
     func touch() {
-        call.attempt.moved(at: call.engine.now)
-        call.engine.movements &+= 1
+        call.attempt.moved(at: call.engine.time.now)
+        call.engine.time.movements &+= 1
     }
 
     /// Something moves on the connection.

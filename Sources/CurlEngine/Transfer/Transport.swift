@@ -33,6 +33,18 @@ protocol Transport: AnyObject {
     func watch(guest descriptor: Int32, _ isWatched: Bool)
 }
 
+/// What a transport lets happen in one wait, at most.
+enum TransportWait {
+    static let mostEvents = 64
+}
+
+/// Why a transport cannot be set up.
+public enum TransportSetupFailure: Error {
+    case outOfMemory
+    /// No descriptors, or libcurl does not work here.
+    case exhausted
+}
+
 struct EndedTransfer {
     unowned(unsafe) let transfer: Transfer
     let end: TransportEnd

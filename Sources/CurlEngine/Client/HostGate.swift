@@ -7,9 +7,18 @@ struct GatePass {
     let pass: OriginGate.Pass
 }
 
+/// The loop of a gate.
+protocol GateLoop: AnyObject {
+    /// Whether calls wait for the gate's moment.
+    func hasWaiting(at gate: HostGate) -> Bool
+
+    /// The moment of a gate has come, or it is to be seen whether it still holds anybody.
+    func fired(_ gate: HostGate)
+}
+
 /// The gate of one host (C3), which wakes the loop when something may have to be done for it.
 final class HostGate: TimerEntry {
-    private unowned(unsafe) let engine: Engine
+    private unowned(unsafe) let loop: any GateLoop
     /// Its index among the hosts of the StartQueue.
     let host: Int
     var value: OriginGate
@@ -19,8 +28,8 @@ final class HostGate: TimerEntry {
     /// When it last let no attempt through, or only as many as it was about to hold.
     private(set) var limitedAt: Int64
 
-    init(_ engine: Engine, host: Int, _ value: OriginGate, unitRandom: Double, now: Int64) {
-        self.engine = engine
+    init(_ loop: any GateLoop, host: Int, _ value: OriginGate, unitRandom: Double, now: Int64) {
+        self.loop = loop
         self.host = host
         self.value = value
         self.unitRandom = unitRandom
@@ -47,10 +56,9 @@ final class HostGate: TimerEntry {
         return random.nextUnit()
     }
 
-    /// Calls wait for its moment.
-    override var isWaitedFor: Bool { value.isClosed && !engine.starting.hosts[host].queue.isEmpty }
+    override var isWaitedFor: Bool { value.isClosed && loop.hasWaiting(at: self) }
 
     override func fire(now: Int64) {
-        engine.fired(self)
+        loop.fired(self)
     }
 }

@@ -1,56 +1,8 @@
 import CShims
-import RetryCore
-
-/// How an engine uses a manual clock: all its timers run on it, but sockets, and libcurl's own timers, in real time.
-///
-/// The driver waits for its sockets and for an alarm of the clock. The clock knows what the engine waits for, since it
-/// may advance by itself (see `AutoAdvance`).
-final class VirtualTime {
-    let clock: SharedManualClock
-    private let user = SharedManualClock.User()
-
-    // Only the holder of the loop touches these.
-    private var isResting = false
-    private var movementsBefore = 0
-
-    init(_ clock: SharedManualClock) {
-        self.clock = clock
-    }
-
-    /// There is something to be done, at once.
-    func workArrived() { clock.set(user, .work) }
-
-    /// There is nothing left to do.
-    func leave() { clock.set(user, .none, isEvent: false) }
-
-    /// The driver is about to wait. `ring` is called when the clock has come to `due`. False if it has already.
-    func rest(
-        until due: Int64?, _ activity: AutoAdvance.Activity, movements: Int, ring: @escaping () -> Void
-    ) -> Bool {
-        let isEvent = movements != movementsBefore
-        movementsBefore = movements
-        isResting = true
-        guard let due else {
-            clock.set(user, activity, isEvent: isEvent)
-            return true
-        }
-        return clock.wait(user, until: due, activity, isEvent: isEvent, ring: ring)
-    }
-
-    /// The driver's wait is over.
-    func resume() {
-        guard isResting else { return }
-        isResting = false
-        clock.resume(user)
-    }
-}
 
 extension Engine {
     /// Nanoseconds after which to look at a transfer again whose end libcurl may not see.
     static let timeBetweenLooks: Int64 = 10_000_000
-
-    /// Nanoseconds of CLOCK_MONOTONIC, when `now` was read.
-    var realNow: Int64 { virtualTime == nil ? now : shim_monotonic_nanoseconds() }
 
     /// Nanoseconds for which the transport may wait.
     func timeToWait(until limit: Int64) -> Int64 {
@@ -68,7 +20,7 @@ extension Engine {
     /// With the lock held: the driver is about to wait.
     func rest() {
         guard let virtualTime else { return }
-        let isEarly = virtualTime.rest(until: timers.nextDueOfWaiting, activity, movements: movements) { [self] in
+        let isEarly = virtualTime.rest(until: timers.nextDueOfWaiting, activity, movements: time.movements) { [self] in
             clockRang()
         }
         if !isEarly { hasMoreToDo = true }
