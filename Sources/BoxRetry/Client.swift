@@ -353,8 +353,13 @@ public func boxretry_client_perform(
         let out = try required(out, "out")
         let call = try handle.makeCall(request, isSubmitted: false)
         _ = CallHandle.lent(by: call)
-        try handle.engine.start(call) { $0.perform(call) }
-        guard let result = handle.engine.takeResult(of: call) else { throw .outOfMemory }
+        var result: CallResult?
+        try handle.engine.start(call) { engine in
+            let performed = engine.perform(call)
+            result = performed.result
+            return performed.start
+        }
+        guard let result else { throw .outOfMemory }
         ResponseHandle(result).give(to: out)
     }
 }

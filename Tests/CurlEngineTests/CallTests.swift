@@ -15,6 +15,13 @@ import Testing
         #expect(result.records.count == 1)
     }
 
+    @Test("A wake ends no call that is performed: it returns with its result") func wake() throws {
+        let scene = try Scene(.status(503), .status(200, body: "hello"))
+        let call = try scene.makeCall()
+        scene.engine.wake(call)
+        #expect(scene.engine.perform(call).result?.bodyText == "hello")
+    }
+
     @Test("F1, F2, F7: Retry-After is the wait") func retryAfter() throws {
         let rateLimited = try Scene(.status(429, "retry-after: 7"), .status(200)).perform()
         #expect(rateLimited.waits == [7])

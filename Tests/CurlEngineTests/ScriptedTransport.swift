@@ -264,9 +264,7 @@ final class Scene {
             method: method, url: url, headers: headers, body: body, source: source, sink: sink, tokens: tokens,
             strategy: strategy, cancelSwitch: cancelSwitch, change)
         self.call = call
-        guard engine.perform(call) == .begun, let result = engine.takeResult(of: call) else {
-            throw Engine.SetupFailure.exhausted
-        }
+        guard let result = engine.perform(call).result else { throw Engine.SetupFailure.exhausted }
         return result
     }
 

@@ -1,7 +1,8 @@
 import CShims
 import RetryCore
 
-/// A call: its request, its state, and in the end its result. Only the holder of the loop touches what is not constant.
+/// A call: its request, its state, and in the end its result. Only the holder of the loop touches what is not constant,
+/// except what is `shared`, or guarded by a queue or switch.
 public final class Call: TimerEntry, Cancelable {
     public let engine: Engine
     public let request: RequestCopy
@@ -67,17 +68,7 @@ public final class Call: TimerEntry, Cancelable {
     /// Keeps `handle` alive until the call has ended, since callbacks are lent it and its owner may free it at any moment.
     public var lentHandle: AnyObject?
 
-    /// Guarded by the engine's lock: it is with the loop; or a cancel came before that.
-    var isBegun = false
-    var isCancelledBeforeStart = false
-    /// A command to resume it is under way.
-    var isResumePosted = false
-    var result: CallResult?
-    var isDone = false
-    var waiter: Waiter?
-    /// The wait for it that is running, or the next one, is over.
-    var isWoken = false
-    var isWaitOver: Bool { isDone || isWoken }
+    private var guarded = CallShared()
     public let delivery: Delivery
     /// Guarded by the queue that it is delivered to: it is in the queue; the program has abandoned it.
     var isInQueue = false
@@ -135,6 +126,14 @@ public final class Call: TimerEntry, Cancelable {
     }
 
     func cancel() { engine.cancel(self) }
+
+    /// What the call shares with other threads. The lock of its engine is held.
+    @inline(__always)
+    func shared<Lock: EngineLock, Result>(
+        _ held: borrowing Monitor<Lock>.Held, _ body: (inout CallShared) -> Result
+    ) -> Result {
+        body(&guarded)
+    }
 
     /// The loop has the call, or it will never begin.
     func leaveClock() {

@@ -147,7 +147,7 @@ extension Engine {
     private func recordReconnect(_ call: Call, _ cause: NetworkExceptionCause) {
         call.reconnects.append(
             ReconnectRecord(attemptNumber: call.attemptNumber, cause: cause, at: now - call.startedAt))
-        locked { stats.reconnects += 1 }
+        role.withLock { $0.state.stats.reconnects += 1 }
         emit(.reconnect, call)
     }
 

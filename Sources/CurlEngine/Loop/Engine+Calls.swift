@@ -34,7 +34,7 @@ extension Engine {
             probes: mayShare && origins.protocols.versions(of: call.target.parsedURL, call.settings.httpVersion) == nil
         )
         call.isCountedAsHeld = settings.sharesRetryAfter && starting.isHeld(call, now: now)
-        if call.isCountedAsHeld { locked { stats.held += 1 } }
+        if call.isCountedAsHeld { role.withLock { $0.state.stats.held += 1 } }
         arm(call)
     }
 
@@ -153,26 +153,22 @@ extension Engine {
         let result = call.makeResult(ending)
         drop(&call.transfer)
         call.cancelSwitch?.remove(call)
-        shim_monitor_lock(lock)
-        isPolling = false
-        call.result = result
-        call.isDone = true
-        stats.ended += 1
-        switch call.delivery {
-        case .none: break
-        case .queue(let queue):
-            if !queue.put(call), call.isUnowned { settings.dropHandle?(call.handle) }
-        case .callback(let body):
-            shim_monitor_unlock(lock)
-            body(call)
-            shim_monitor_lock(lock)
+        let waiter = role.withLock { role in
+            role.state.isPolling = false
+            call.shared(role) { $0.end(result) }
+            role.state.stats.ended += 1
+            switch call.delivery {
+            case .none: break
+            case .queue(let queue):
+                if !queue.put(call), call.isUnowned { settings.dropHandle?(call.handle) }
+            case .callback(let body): role.unlocked { body(call) }
+            }
+            call.lentHandle = nil
+            role.state.unfinished -= 1
+            call.owner?.shared(role) { $0.end() }
+            if settings.isDriven { role.wakeAll() }
+            return call.shared(role) { $0.waiterToSignal }
         }
-        call.lentHandle = nil
-        unfinished -= 1
-        let waiter = call.waiter
-        call.owner?.end()
-        if settings.isDriven { shim_monitor_wake_all(lock) }
-        shim_monitor_unlock(lock)
         waiter?.signal()
     }
 

@@ -9,46 +9,48 @@ extension Engine {
     public var descriptor: Int32 { settings.isDriven ? watched() : -1 }
 
     public func watched() -> Int32 {
-        locked {
-            guard let transport else { return -1 }
-            if !isWatched { transport.wake() }  // The descriptor does not show yet whether there is work.
-            isWatched = true
+        role.withLock { role in
+            guard let transport = role.state.transport else { return -1 }
+            if !role.state.isWatched { transport.wake() }  // The descriptor does not show yet whether there is work.
+            role.state.isWatched = true
             return transport.descriptor
         }
     }
 
     /// Waits until that time for something to do, and does it; only one thread at a time. False if the engine is closed.
     public func drive(until limit: Int64) -> Bool {
-        shim_monitor_lock(lock)
-        defer { shim_monitor_unlock(lock) }
-        while hasDriver {
-            guard shim_monitor_wait_until(lock, limit) else { return true }
+        role.withLock { role in
+            while role.state.hasDriver {
+                guard role.wait(until: limit) else { return true }
+            }
+            guard !role.state.isClosing || role.state.unfinished > 0 else { return false }
+            drive(role, until: limit, .turn)
+            return true
         }
-        guard !isClosing || unfinished > 0 else { return false }
-        drive(until: limit, .turn)
-        return true
     }
 
-    /// With the lock held, before and after: the calls of a client that is closed end here, unless somebody drives. Who does
-    /// that comes here, too.
-    func endCallsIfDriven() {
-        guard endsCalls, settings.isDriven, !hasDriver else { return }
-        endsCalls = false
-        drive(until: 0, .turn)
+    /// The calls of a client that is closed end here, unless somebody drives. Who does that comes here, too.
+    func endCallsIfDriven(_ role: borrowing LoopRole.Held) {
+        guard role.state.endsCalls, settings.isDriven, !role.state.hasDriver else { return }
+        role.state.endsCalls = false
+        drive(role, until: 0, .turn)
     }
 
     /// The driver leaves. It does the work that is due now, since the next driver may not come for a long time.
     func park() {
         guard let transport else { return }
-        let isIdle = locked {
-            guard unfinished == 0, commands.isEmpty, guests == nil else { return false }
-            isPolling = isWatched
+        let isIdle = role.withLock { role in
+            guard role.state.unfinished == 0, role.state.commands.isEmpty, guests == nil else {
+                takeCommands(role)
+                return false
+            }
+            role.state.isPolling = role.state.isWatched
             return true
         }
         let rests = isIdle || prepare(transport) && !hasMoreToDo
-        let isSeen = locked {
-            if !isWatched { isPolling = false }
-            return isWatched
+        let isSeen = role.withLock { role in
+            if !role.state.isWatched { role.state.isPolling = false }
+            return role.state.isWatched
         }
         guard isSeen else { return }
         if rests { transport.setAlarm(nanoseconds: isIdle ? .max : timeToWait(until: .max)) } else { transport.wake() }
@@ -62,10 +64,10 @@ extension Engine: TokenHost {
     }
 
     func wakeForGuests() {
-        locked {
-            guard !isClosing || unfinished > 0 else { return }
-            commands.append(.helpGuests)
-            wakeDriver()
+        role.withLock { role in
+            guard !role.state.isClosing || role.state.unfinished > 0 else { return }
+            role.state.commands.append(.helpGuests)
+            wakeDriver(role)
         }
     }
 
@@ -124,16 +126,17 @@ extension Engine: TokenHost {
 
 extension Engine: ProviderLoop {
     public func turnAsGuest() -> Bool {
-        shim_monitor_lock(lock)
-        defer { shim_monitor_unlock(lock) }
-        if unfinished > 0, !hasDriver, !hasThread { drive(until: 0, .turn) }
-        return unfinished > 0
+        role.withLock { role in
+            if role.state.unfinished > 0, !role.state.hasDriver, !role.state.hasThread {
+                drive(role, until: 0, .turn)
+            }
+            return role.state.unfinished > 0
+        }
     }
 
     public func resumeWithThread() {
-        locked {
-            guard unfinished > 0, startThread() else { return }
-            shim_monitor_wake_all(lock)
+        role.withLock { role in
+            if role.state.unfinished > 0, startThread(role) { role.wakeAll() }
         }
     }
 }

@@ -52,16 +52,16 @@ extension Engine: GateLoop {
             starting.requeue(gate.host)
             timers.set(gate, due: until)
             let held = starting.hosts[gate.host].queue.countHeld()
-            locked {
-                stats.gatesClosed += 1
-                stats.held += held
+            role.withLock { role in
+                role.state.stats.gatesClosed += 1
+                role.state.stats.held += held
             }
             emit(.gateClosed, call, status, delay: Double(until - now) / 1e9)
         case .extended(let until):
             timers.set(gate, due: until)
         case .opened:
             drop(gate)
-            locked { stats.gatesOpened += 1 }
+            role.withLock { $0.state.stats.gatesOpened += 1 }
             emit(.gateOpened, call, status, delay: 0)
         }
         hasMoreToDo = true

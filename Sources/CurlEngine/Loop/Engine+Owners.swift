@@ -4,27 +4,30 @@ import RetryCore
 extension Engine {
     /// The first client of this engine, or one derived from another. Nil if that one is closed.
     public func addOwner(from other: CallOwner?) -> CallOwner? {
-        locked {
-            guard other?.isClosed != true else { return nil }
-            owners += 1
+        role.withLock { role in
+            if let other, other.shared(role, { $0.isClosed }) { return nil }
+            role.state.owners += 1
             return CallOwner()
         }
     }
 
     /// Ends the calls of one client. With the last one, the engine closes.
     public func close(_ owner: CallOwner) {
-        let isLast = locked {
-            guard !owner.isClosed else { return false }
-            owner.isClosed = true
-            owners -= 1
-            guard owners > 0 else { return true }
-            guard owner.unfinished > 0 else { return false }
-            commands.append(.cancelAll(owner))
-            startThread()
-            endsCalls = true
-            wakeDriver()
-            shim_monitor_wake_all(lock)
-            endCallsIfDriven()
+        let isLast = role.withLock { role in
+            let (wasClosed, unfinished) = owner.shared(role) { shared in
+                defer { shared.isClosed = true }
+                return (shared.isClosed, shared.unfinished)
+            }
+            guard !wasClosed else { return false }
+            role.state.owners -= 1
+            guard role.state.owners > 0 else { return true }
+            guard unfinished > 0 else { return false }
+            role.state.cancelAll(of: owner)
+            startThread(role)
+            role.state.endsCalls = true
+            wakeDriver(role)
+            role.wakeAll()
+            endCallsIfDriven(role)
             return false
         }
         if isLast { close() }
@@ -33,14 +36,16 @@ extension Engine {
     /// Waits until all calls of a closed client have ended. For the last client of the engine, also waits until the engine
     /// has closed. Returns false if `limit`, in nanoseconds of CLOCK_MONOTONIC, comes first.
     public func waitUntilClosed(_ owner: CallOwner, until limit: Int64) -> Bool {
-        if locked({ isClosing }) { return waitUntilClosed(until: limit) }
+        if role.withLock({ $0.state.isClosing }) { return waitUntilClosed(until: limit) }
         if shim_exit_has_begun() { return waitAtExit(until: limit, .ends(owner)) }
         let waiter = Waiter.make()
-        shim_monitor_lock(lock)
-        var isIdle = owner.unfinished == 0
-        if !isIdle, let waiter { owner.waiters.append(waiter) }
-        if waiter == nil { isIdle = look(until: limit, .ends(owner)) }
-        shim_monitor_unlock(lock)
+        let isIdle = role.withLock { role in
+            guard let waiter else { return look(role, until: limit, .ends(owner)) }
+            return owner.shared(role) { shared in
+                if shared.unfinished > 0 { shared.waiters.append(waiter) }
+                return shared.unfinished == 0
+            }
+        }
         return isIdle || waiter?.wait(until: limit) == true
     }
 }

@@ -1,4 +1,5 @@
 import CShims
+import RetryCore
 
 extension Engine {
     /// Nanoseconds after which to look at a transfer again whose end libcurl may not see.
@@ -28,9 +29,9 @@ extension Engine {
 
     /// The clock has come to the time that the driver waited for. The driver may have left meanwhile.
     func clockRang() {
-        locked {
-            wakeDriver()
-            leaveClockIfIdle()
+        role.withLock { role in
+            wakeDriver(role)
+            leaveClockIfIdle(role)
         }
     }
 
@@ -42,9 +43,9 @@ extension Engine {
         for call in active where call.attempt.mayHaveEnded { call.transfer?.carrier?.resume() }
     }
 
-    /// With the lock held: a client that has nothing to do does not hold up the clock.
-    func leaveClockIfIdle() {
-        if unfinished == 0, !hasDriver { virtualTime?.leave() }
+    /// A client that has nothing to do does not hold up the clock.
+    func leaveClockIfIdle(_ role: borrowing LoopRole.Held) {
+        if role.state.unfinished == 0, !role.state.hasDriver { virtualTime?.leave() }
     }
 
     /// What the engine waits for, apart from its timers.

@@ -4,7 +4,7 @@ import RetryCore
 /// The engine of a client: one loop, which drives libcurl and all timers.
 ///
 /// The loop is a role, not a thread. Its holder runs `turn()`: a thread that blocks for a call, if the role is free,
-/// otherwise the engine's own thread. All state belongs to the holder, except what is marked as guarded.
+/// otherwise the engine's own thread. All state belongs to the holder, except what the lock guards, the `LoopRole`.
 public final class Engine {
     /// The number of attempts that begin in a turn, if there is no work for others, or if that work is slow.
     private static let startsWhenIdle = 4
@@ -12,43 +12,20 @@ public final class Engine {
     /// No more of them begin after that time, or after that which the others took.
     private static let longestStart: Int64 = 1_000_000
 
-    /// Guards what stands below it; never held around a callback.
-    let lock: OpaquePointer
-    var commands: [Command] = []
-    private var commandsInHand: [Command] = []
-    var hasDriver = false
-    /// The engine's own thread has been started, and waits for the role, or holds it.
-    var hasThread = false
-    var ownThreadDrives = false
-    /// The own thread leaves the role free until then, and looks again.
-    var isThreadSleeping = false
-    var gracePeriodEnd: Int64 = 0
-    /// Threads that block anyway, and want the role from the own thread: one at most.
-    var waitingDrivers = 0
-    var isClosing = false
-    var unfinished = 0
-    var closeWaiters: [Waiter] = []
-    /// A program polls the descriptor, or the loop that this one is a guest of.
-    var isWatched = false
-    /// A client has been closed whose calls have not ended, and no thread will come to end them.
-    var endsCalls = false
-    /// Clients that share this engine, and are not closed.
-    var owners = 0
-    var stats = Stats()
+    let role: Monitor<LoopRole>
 
+    // Only the holder of the role touches what follows and is not constant.
+
+    /// Commands that have been taken.
+    private var commandsInHand: [LoopCommand] = []
     let time: LoopClock
     /// Counted on the loop, and read by any thread.
     private var attempts: Int64 = 0
     private var retries: Int64 = 0
     let proxies: ProxyNames
     public let settings: EngineSettings
-    /// Nil while it is being made, and once the engine is closed. Who takes it away holds the role and the lock.
+    /// Nil once the engine is closed.
     var transport: (any Transport)?
-    /// The driver waits, or has waited, and has to be woken to look at the commands. Guarded by the lock. Between its wait
-    /// and the next lock it may be woken for nothing.
-    var isPolling = false
-    /// A wait was woken, and the driver has not looked yet whether that was what it waits for.
-    var isWakePending = false
     /// Something happened in this turn that somebody waits for, or that gives others their turn: no time to sleep.
     var hasMoreToDo = false
     /// Some request has gone, or goes, to an https URL.
@@ -83,20 +60,6 @@ public final class Engine {
         public var held: Int64 = 0
     }
 
-    enum Command {
-        case start(Call)
-        case cancel(Call)
-        case decided(StrategyQuestion)
-        case resume(Call)
-        case token(Call, TokenResult)
-        /// Nil: of all clients.
-        case cancelAll(CallOwner?)
-        /// Ask the strategy here, for there is no thread for it.
-        case ask(StrategyQuestion)
-        /// A guest has something to do.
-        case helpGuests
-    }
-
     public typealias SetupFailure = TransportSetupFailure
 
     /// Takes the settings over, also if it fails.
@@ -104,7 +67,7 @@ public final class Engine {
         let engine = try make(settings, clock.loopClock)
         let transport = CurlTransport(settings: settings.transport, time: engine.time, origins: engine.origins)
         try transport.setUp()
-        engine.transport = transport
+        engine.use(transport)
         return engine
     }
 
@@ -113,7 +76,7 @@ public final class Engine {
         settings: EngineSettings, clock: TokenClock, transport: any Transport
     ) throws(SetupFailure) -> Engine {
         let engine = try make(settings, clock.loopClock)
-        engine.transport = transport
+        engine.use(transport)
         return engine
     }
 
@@ -122,20 +85,22 @@ public final class Engine {
         settings: EngineSettings, clock: any Clock, transport: any Transport
     ) throws(SetupFailure) -> Engine {
         let engine = try make(settings, LoopClock(movedByTransport: clock))
-        engine.transport = transport
+        engine.use(transport)
         return engine
     }
 
     private static func make(_ settings: EngineSettings, _ time: LoopClock) throws(SetupFailure) -> Engine {
-        guard let pool = WorkerPool.make(), let lock = shim_monitor_new(0) else {
+        guard let pool = WorkerPool.make(), let role = Monitor(LoopRole()) else {
             settings.free()
             throw .outOfMemory
         }
-        return Engine(settings, time, lock, pool)
+        return Engine(settings, time, role, pool)
     }
 
-    private init(_ settings: EngineSettings, _ time: LoopClock, _ lock: OpaquePointer, _ pool: WorkerPool) {
-        self.lock = lock
+    private init(
+        _ settings: EngineSettings, _ time: LoopClock, _ role: consuming Monitor<LoopRole>, _ pool: WorkerPool
+    ) {
+        self.role = role
         self.pool = pool
         self.settings = settings
         self.time = time
@@ -144,9 +109,14 @@ public final class Engine {
     }
 
     deinit {
-        transport = nil
-        shim_monitor_free(lock)
+        use(nil)
         settings.free()
+    }
+
+    func use(_ transport: (any Transport)?) {
+        var other = transport
+        role.withLock { swap(&$0.state.transport, &other) }  // The old one goes without the lock.
+        self.transport = transport
     }
 
     public enum HandleFailure: Error {
@@ -156,7 +126,7 @@ public final class Engine {
 
     /// A form for this engine's transport to send.
     public func makeForm() throws(HandleFailure) -> MultipartSource {
-        guard let transport = locked({ transport }) else { throw .closed }
+        guard let transport = role.withLock({ $0.state.transport }) else { throw .closed }
         guard let form = transport.makeForm() else { throw .outOfMemory }
         return form
     }
@@ -173,75 +143,83 @@ public final class Engine {
 
     /// Begins a call, whose end comes as its delivery says. `isHosted`: another loop drives this one meanwhile.
     public func submit(_ call: Call, isHosted: Bool = false) -> Start {
-        begin(call, needsThread: !isHosted)
+        begin(call) { role, mayBeWaitedFor in
+            enqueue(role, call, for: isHosted ? .host : .thread, mayBeWaitedFor: mayBeWaitedFor)
+        }
     }
 
-    /// Starts a call, and waits for its end; drives the loop meanwhile, if no other thread does.
-    public func perform(_ call: Call) -> Start {
-        let start = begin(call, needsThread: false)
-        if start == .begun { _ = wait(for: call, until: .max, mayTakeRole: false) }
-        return start
+    /// Begins a call without a delivery, and waits for its end; drives the loop meanwhile, if no other thread does. The
+    /// result is nil if the call has not begun.
+    public func perform(_ call: Call) -> (start: Start, result: CallResult?) {
+        var result: CallResult?
+        let start = begin(call) { role, _ in
+            let start = enqueue(role, call, for: .caller)
+            if start == .begun {
+                // `wake()` ends other waits.
+                repeat {
+                    wait(role, for: call, until: .max, mayTakeRole: false)
+                } while !call.shared(role) { $0.stopWaiting() }
+                result = call.shared(role) { $0.takeResult() }
+            }
+            return start
+        }
+        return (start, result)
     }
 
     /// Begins a call, and waits for its end until that time, of CLOCK_MONOTONIC. No thread is needed before that.
     public func submit(_ call: Call, waitingUntil limit: Int64) -> Start {
-        let start = begin(call, needsThread: false)
+        let start = begin(call) { role, _ in enqueue(role, call, for: .caller) }
         if start == .begun { _ = wait(for: call, until: limit) }
         return start
     }
 
     /// Waits for the end of a call that was submitted. False if that time, of CLOCK_MONOTONIC, came first, or `wake()`.
     public func wait(for call: Call, until limit: Int64) -> Bool {
-        wait(for: call, until: limit, mayTakeRole: true)
+        role.withLock { role in
+            wait(role, for: call, until: limit, mayTakeRole: true)
+            return call.shared(role) { $0.stopWaiting() }
+        }
     }
 
     /// Ends the wait for a call that is running, or else the next one.
     public func wake(_ call: Call) {
-        shim_monitor_lock(lock)
-        call.isWoken = true
-        isWakePending = true
-        // The next wait needs a waiter that was not signaled.
-        let waiter = call.waiter
-        call.waiter = nil
-        wakeDriver()
-        if settings.isDriven { shim_monitor_wake_all(lock) }
-        shim_monitor_unlock(lock)
+        let waiter = role.withLock { role in
+            role.state.isWakePending = true
+            wakeDriver(role)
+            if settings.isDriven { role.wakeAll() }
+            return call.shared(role) { $0.wake() }
+        }
         waiter?.signal()
     }
 
     public func cancel(_ call: Call) {
-        let isBegun = locked {
-            if !call.isBegun { call.isCancelledBeforeStart = true }
-            return call.isBegun
+        role.withLock { role in
+            if call.shared(role, { $0.cancel() }) { post(role, .cancel(call), about: call) }
         }
-        if isBegun { post(.cancel(call), about: call) }
     }
 
     /// Resumes a body that a callback has paused.
     public func resume(_ call: Call) {
-        let isNew = locked {
-            guard call.isBegun, !call.isResumePosted else { return false }
-            call.isResumePosted = true
-            return true
+        role.withLock { role in
+            if call.shared(role, { $0.resume() }) { post(role, .resume(call), about: call) }
         }
-        if isNew { post(.resume(call), about: call) }
     }
 
     /// Ends all calls, and lets the threads go. What is still to be done is done by them.
     public func close() {
-        shim_monitor_lock(lock)
-        isClosing = true
-        commands.append(.cancelAll(nil))
-        if unfinished > 0 {
-            startThread()
-            endsCalls = true
+        role.withLock { role in
+            role.state.isClosing = true
+            role.state.cancelAll()
+            if role.state.unfinished > 0 {
+                startThread(role)
+                role.state.endsCalls = true
+            }
+            wakeDriver(role)
+            if !role.state.hasDriver { dropTransportIfClosed(role) }
+            endCallsIfDriven(role)
+            leaveClockIfIdle(role)
+            role.wakeAll()
         }
-        wakeDriver()
-        if !hasDriver { dropTransportIfClosed() }
-        endCallsIfDriven()
-        leaveClockIfIdle()
-        shim_monitor_wake_all(lock)
-        shim_monitor_unlock(lock)
         pool.close()
     }
 
@@ -250,31 +228,25 @@ public final class Engine {
     public func waitUntilClosed(until limit: Int64) -> Bool {
         if shim_exit_has_begun() { return waitAtExit(until: limit, .allEnds) }
         let waiter = Waiter.make()
-        shim_monitor_lock(lock)
-        let isClosed: Bool
-        if let waiter {
-            isClosed = isClosedForGood
-            if !isClosed { closeWaiters.append(waiter) }
-        } else {
-            isClosed = look(until: limit, .closed)
+        let isClosed = role.withLock { role in
+            guard let waiter else { return look(role, until: limit, .closed) }
+            if role.state.isClosedForGood { return true }
+            role.state.closeWaiters.append(waiter)
+            return false
         }
-        shim_monitor_unlock(lock)
         return isClosed || waiter?.wait(until: limit) == true
     }
 
     /// The program has abandoned this call: cancels it, and keeps it out of its queue.
     public func abandon(_ call: Call) {
         if case .queue(let queue) = call.delivery { queue.abandon(call) }
-        let (unread, isDone) = locked {
-            defer { call.result = nil }
-            return (call.result, call.isDone)
-        }
+        let (unread, isDone) = role.withLock { role in call.shared(role) { ($0.takeResult(), $0.isDone) } }
         _ = unread  // Goes without the lock.
         if !isDone { cancel(call) }
     }
 
     public var currentStats: Stats {
-        var stats = locked { self.stats }
+        var stats = role.withLock { $0.state.stats }
         stats.attempts = shim_counted(&attempts)
         stats.retries = shim_counted(&retries)
         return stats
@@ -282,19 +254,11 @@ public final class Engine {
 
     /// The call's result, if the call has ended. Only the first caller gets it.
     public func takeResult(of call: Call) -> CallResult? {
-        locked {
-            defer { call.result = nil }
-            return call.result
-        }
+        role.withLock { role in call.shared(role) { $0.takeResult() } }
     }
 
-    func locked<Result>(_ body: () -> Result) -> Result {
-        shim_monitor_lock(lock)
-        defer { shim_monitor_unlock(lock) }
-        return body()
-    }
-
-    private func begin(_ call: Call, needsThread: Bool) -> Start {
+    @inline(__always)
+    private func begin(_ call: Call, _ enqueue: (borrowing LoopRole.Held, _ mayBeWaitedFor: Bool) -> Start) -> Start {
         // Before it begins: a switch that was triggered already lets nothing be sent.
         if call.cancelSwitch?.add(call) == false { cancel(call) }
         // Somebody may come to wait for the call, and drive the loop meanwhile.
@@ -304,13 +268,10 @@ public final class Engine {
         case .queue(let queue): mayBeWaitedFor = queue.expect(self)
         case .callback: mayBeWaitedFor = false
         }
-        let start = enqueue(call, needsThread: needsThread, mayBeWaitedFor: mayBeWaitedFor)
-        guard case .queue(let queue) = call.delivery else {
-            if start != .begun { call.cancelSwitch?.remove(call) }
-            return start
-        }
+        let start = role.withLock { enqueue($0, mayBeWaitedFor) }
+        if start != .begun { call.cancelSwitch?.remove(call) }
+        guard case .queue(let queue) = call.delivery else { return start }
         if start != .begun {
-            call.cancelSwitch?.remove(call)
             queue.expectNoMore()
         } else if settings.isDriven {
             queue.wakeTakers()
@@ -318,45 +279,54 @@ public final class Engine {
         return start
     }
 
-    private func enqueue(_ call: Call, needsThread: Bool, mayBeWaitedFor: Bool) -> Start {
-        shim_monitor_lock(lock)
-        defer { shim_monitor_unlock(lock) }
-        guard !isClosing, !shim_exit_has_begun() else { return .closed }
-        guard !needsThread || settings.isDriven || startThread() else { return .exhausted }
-        guard call.owner?.begin() != false else { return .closed }
-        call.isBegun = true
-        unfinished += 1
-        stats.calls += 1
-        commands.append(.start(call))
-        if needsThread || hasThread, !hasDriver {
-            if !mayBeWaitedFor { gracePeriodEnd = 0 }  // No other thread will take the role.
-            if !mayBeWaitedFor || !isThreadSleeping { shim_monitor_wake_all(lock) }
+    /// Who is to drive the loop for a call that begins, unless somebody drives it anyway.
+    private enum WantedDriver {
+        /// It is about to wait for the call.
+        case caller
+        /// Another loop.
+        case host
+        case thread
+    }
+
+    private func enqueue(
+        _ role: borrowing LoopRole.Held, _ call: Call, for driver: WantedDriver, mayBeWaitedFor: Bool = true
+    ) -> Start {
+        guard !role.state.isClosing, !shim_exit_has_begun() else { return .closed }
+        guard driver != .thread || settings.isDriven || startThread(role) else { return .exhausted }
+        guard call.owner?.shared(role, { $0.begin() }) != false else { return .closed }
+        role.state.unfinished += 1
+        role.state.stats.calls += 1
+        role.state.commands.append(.start(call, isCancelled: call.shared(role) { $0.begin() }))
+        if driver != .caller, driver == .thread || role.state.hasThread, !role.state.hasDriver {
+            if !mayBeWaitedFor { role.state.gracePeriodEnd = 0 }  // No other thread will take the role.
+            if !mayBeWaitedFor || !role.state.isThreadSleeping { role.wakeAll() }
         }
-        wakeDriver()
+        wakeDriver(role)
         return .begun
     }
 
     /// Drops a command about a call that has ended: it may be that no thread runs the loop again.
-    func post(_ command: Command, about call: Call) {
-        shim_monitor_lock(lock)
-        if !call.isDone {
-            commands.append(command)
-            wakeDriver()
-        }
-        shim_monitor_unlock(lock)
+    func post(_ command: LoopCommand, about call: Call) {
+        role.withLock { post($0, command, about: call) }
     }
 
-    /// With the lock held: the thread that polls will look at the commands.
-    func wakeDriver() {
+    private func post(_ role: borrowing LoopRole.Held, _ command: LoopCommand, about call: Call) {
+        guard !call.shared(role, { $0.isDone }) else { return }
+        role.state.commands.append(command)
+        wakeDriver(role)
+    }
+
+    /// The thread that polls will look at the commands.
+    func wakeDriver(_ role: borrowing LoopRole.Held) {
         virtualTime?.workArrived()
-        guard isPolling else { return }
-        isPolling = false
-        transport?.wake()
+        guard role.state.isPolling else { return }
+        role.state.isPolling = false
+        role.state.transport?.wake()
     }
 
     // MARK: - One turn of the loop
 
-    /// Waits for something to happen, but not beyond `limit`, and lets it happen.
+    /// Runs the commands that have been taken, waits for something to happen, but not beyond `limit`, and lets it happen.
     func turn(until limit: Int64) {
         guard let transport, prepare(transport) else { return }
         readClock()
@@ -416,10 +386,13 @@ public final class Engine {
 
     /// From now on, a thread that posts a command wakes the driver. False if a command is waiting already.
     private func mayWait() -> Bool {
-        locked {
-            isPolling = commands.isEmpty && !isWakePending && !(ownThreadDrives && waitingDrivers > 0)
-            if isPolling, !hasMoreToDo { rest() }
-            return isPolling
+        role.withLock { role in
+            let mayWait =
+                role.state.commands.isEmpty && !role.state.isWakePending
+                && !(role.state.ownThreadDrives && role.state.waitingDrivers > 0)
+            role.state.isPolling = mayWait
+            if mayWait, !hasMoreToDo { rest() }
+            return mayWait
         }
     }
 
@@ -428,24 +401,26 @@ public final class Engine {
         if isRetry { shim_count_up(&retries) }
     }
 
-    func runCommands() {
+    /// Commands that come from now on are for the next turn.
+    func takeCommands(_ role: borrowing LoopRole.Held) {
+        role.state.isPolling = false
         // The two take turns, so that neither is allocated again.
-        locked {
-            isPolling = false
-            swap(&commands, &commandsInHand)
-        }
+        swap(&role.state.commands, &commandsInHand)
+    }
+
+    func runCommands() {
         defer { commandsInHand.clear() }
         for index in commandsInHand.indices {  // An iterator would keep the array, and have it copied.
             switch commandsInHand[index] {
-            case .start(let call):
+            case .start(let call, let isCancelled):
                 call.leaveClock()
                 call.activeIndex = active.count
                 active.append(call)
-                run(call.isCancelledBeforeStart ? call.machine.cancel() : call.machine.start(), call)
+                run(isCancelled ? call.machine.cancel() : call.machine.start(), call)
             case .cancel(let call): run(call.machine.cancel(), call)
             case .decided(let question): answered(question)
             case .resume(let call):
-                locked { call.isResumePosted = false }
+                role.withLock { role in call.shared(role) { $0.resumed() } }
                 if call.transfer != nil, call.attempt.exchange.isPaused { resumeBody(of: call) }
             case .token(let call, let result): tokenEnded(call, result)
             case .cancelAll(let owner): cancelAll(of: owner)
