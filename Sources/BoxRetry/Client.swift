@@ -12,6 +12,7 @@ final class ClientHandle: Handle, HandleClass {
     let owner: CallOwner
     private let parts: Parts
     private var tokens: TokenSource? { parts.tokens }
+    private let lastTarget = LastTarget()
 
     /// What can differ between clients that share an engine.
     struct Parts {
@@ -217,11 +218,7 @@ extension ClientHandle {
     }
 
     private func copy(of request: boxretry_request, _ seen: boxretry_request.Seen) throws(Failure) -> RequestCopy {
-        let method: UnsafePointer<CChar> = request.method ?? StaticString("GET").cString
-        guard RequestChecks.isMethod(method) else {
-            throw .invalidArgument("request", "method", "is not an HTTP method")
-        }
-        let (url, parsedURL) = try checkedURL(request.url, "request")
+        let target = try target(of: request)
         try seen.headers.check { shim_place("request", "headers", at: $0) }
         var headers = parts.headers
         if seen.headers.count > 0 { headers = try headers.merged(with: seen.headers) }
@@ -233,13 +230,31 @@ extension ClientHandle {
         let addsDefaults = try isOn(request.default_headers, "request", "default_headers", byDefault: true)
         let body = try body(of: request)
         let copy = RequestCopy.make(
-            method: method, url: url, parsedURL: parsedURL, headers: headers, body: body, isUnsafe: seen.isUnsafe,
-            addsDefaults: addsDefaults)
+            to: target, headers: headers, body: body, isUnsafe: seen.isUnsafe, addsDefaults: addsDefaults)
         guard let copy else {
             body.free()
             throw .outOfMemory
         }
         return copy
+    }
+
+    /// Where the request goes: the target of the request before it, if it is the same, else a new one.
+    private func target(of request: boxretry_request) throws(Failure) -> Target {
+        let method: UnsafePointer<CChar> = request.method ?? StaticString("GET").cString
+        if let url = request.url,
+            let target = lastTarget.matching(method: method, url: url, hasBody: request.hasBody)
+        {
+            return target
+        }
+        guard RequestChecks.isMethod(method) else {
+            throw .invalidArgument("request", "method", "is not an HTTP method")
+        }
+        let (url, parsedURL) = try checkedURL(request.url, "request")
+        guard let target = Target.make(method: method, url: url, parsedURL: parsedURL, hasBody: request.hasBody) else {
+            throw .outOfMemory
+        }
+        lastTarget.keep(target)
+        return target
     }
 
     /// Stores the description of a request that custom strategies see.

@@ -47,6 +47,9 @@ extension boxretry_request {
         try read(pointer, "request").checkedAsSeen().isUnsafe
     }
 
+    /// Whether it has a body; `ClientHandle.body` checks which.
+    var hasBody: Bool { body_source != nil || body_length > 0 && body != nil }
+
     /// Whether it overrides settings of the client.
     var hasSettings: Bool {
         timeouts != nil || deadline_ms != 0 || body_limit != 0 || on_progress != nil || before_attempt != nil

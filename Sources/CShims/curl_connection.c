@@ -91,11 +91,28 @@ const char *shim_easy_tls_problem(const shim_easy *easy, bool *is_of_proxy) {
 
 /* --- The identity of a connection --- */
 
+static bool is_last_connection(const shim_easy *easy, const char *peer, const char *local, int peer_port,
+                               int local_port) {
+  return easy->connection.local_port == local_port && easy->connection.peer_port == peer_port &&
+         strcmp(easy->connection.local, local) == 0 && strcmp(easy->connection.peer, peer) == 0;
+}
+
+/* Hashing two addresses takes longer than comparing them with those of the connection before. */
+static uint64_t connection_key(shim_easy *easy, const char *peer, const char *local, int peer_port, int local_port) {
+  if (is_last_connection(easy, peer, local, peer_port, local_port)) return easy->connection.key;
+  const uint64_t key = keyed_hash(local, peer, (uint64_t)local_port << 32 | (uint32_t)peer_port) | 1; /* 0: none */
+  if (strlen(peer) >= ADDRESS_SIZE || strlen(local) >= ADDRESS_SIZE) return key;
+  strcpy(easy->connection.peer, peer);
+  strcpy(easy->connection.local, local);
+  easy->connection.peer_port = peer_port;
+  easy->connection.local_port = local_port;
+  return easy->connection.key = key;
+}
+
 shim_connection shim_connection_of(shim_easy *easy, const char *peer, const char *local, int peer_port,
                                    int local_port) {
   shim_connection connection = {.local_port = local_port, .alpn = SHIM_ALPN_UNKNOWN};
-  if (local_port > 0 && local && peer)
-    connection.key = keyed_hash(local, peer, (uint64_t)local_port << 32 | (uint32_t)peer_port) | 1; /* 0: none */
+  if (local_port > 0 && local && peer) connection.key = connection_key(easy, peer, local, peer_port, local_port);
   connection.is_reused = easy->is_reused = shim_easy_is_reused(easy);
   const void *ssl = easy->may_have_tls ? tls_session(easy) : NULL;
   if (ssl) {

@@ -294,18 +294,14 @@ bool shim_curl_breaks_h2c(void) {
   return shim_curl_version >= 0x075800 && shim_curl_version < 0x080000;
 }
 
-static bool has_tls(const shim_attempt *attempt) {
-  return strncasecmp(attempt->url, "https:", 6) == 0;
-}
-
 /* With TLS, the handshake negotiates the version. Since 8.10, libcurl with prior knowledge sends HTTP/2 even to servers
  * that have not agreed to it. */
-static long http_version(const shim_attempt *attempt) {
+static long http_version(const shim_attempt *attempt, bool is_https) {
   switch (attempt->http_version) {
   case SHIM_HTTP_2_OVER_TLS:
     return CURL_HTTP_VERSION_2TLS;
   case SHIM_HTTP_2_PRIOR_KNOWLEDGE:
-    return has_tls(attempt) ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+    return is_https ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
   default:
     return CURL_HTTP_VERSION_1_1;
   }
@@ -313,15 +309,15 @@ static long http_version(const shim_attempt *attempt) {
 
 /* The method and the request's body. */
 static void set_method(shim_easy *easy, const shim_attempt *attempt, CURLcode *failed) {
-  const bool is_plain = attempt->body_kind == SHIM_BODY_NONE && strcmp(attempt->method, "GET") == 0;
+  const bool is_plain = attempt->body_kind == SHIM_BODY_NONE && easy->is_get;
   CURLcode failure = CURLE_OK;
   if (!becomes(&easy->has_method, !is_plain) && is_plain) return;
   /* First resets the handle to a GET. */
   SET(CURLOPT_HTTPGET, 1L);
-  SET(CURLOPT_CUSTOMREQUEST, strcmp(attempt->method, "GET") == 0 ? NULL : attempt->method);
+  SET(CURLOPT_CUSTOMREQUEST, easy->is_get ? NULL : attempt->method);
   switch (attempt->body_kind) {
   case SHIM_BODY_NONE:
-    if (strcmp(attempt->method, "HEAD") == 0) SET(CURLOPT_NOBODY, 1L);
+    if (easy->is_head) SET(CURLOPT_NOBODY, 1L);
     break;
   case SHIM_BODY_EMPTY:
   case SHIM_BODY_MEMORY:
@@ -353,6 +349,14 @@ static void set_buffers(shim_easy *easy, bool large) {
   curl_easy_setopt(easy->curl, CURLOPT_UPLOAD_BUFFERSIZE, large ? 262144L : 65536L);
 }
 
+static CURLcode set_place(shim_easy *easy, const shim_attempt *attempt) {
+  if (attempt->same_place) return CURLE_OK;
+  easy->is_https = strncasecmp(attempt->url, "https:", 6) == 0;
+  easy->is_get = strcmp(attempt->method, "GET") == 0;
+  easy->is_head = strcmp(attempt->method, "HEAD") == 0;
+  return curl_easy_setopt(easy->curl, CURLOPT_URL, attempt->url);
+}
+
 CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *transfer) {
   CURLcode failure = CURLE_OK;
   easy->transfer = transfer;
@@ -362,14 +366,14 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   easy->has_begun_line = false;
   easy->was_used = true;
   easy->message[0] = '\0';
-  SET(CURLOPT_URL, attempt->url);
+  keep_first(&failure, set_place(easy, attempt));
   if (easy->lines != attempt->headers) { /* libcurl has the pointer, not a copy */
     easy->lines = attempt->headers;
     SET(CURLOPT_HTTPHEADER, attempt->headers);
   }
   keep_first(&failure, set_connect_timeout(easy, attempt->connect_timeout_ms));
   keep_first(&failure, set_address_life(easy, attempt->new_lookup));
-  const long version = http_version(attempt);
+  const long version = http_version(attempt, easy->is_https);
   if (version != easy->http_version) {
     easy->http_version = version;
     SET(CURLOPT_HTTP_VERSION, version);
@@ -382,10 +386,10 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   if (becomes(&easy->is_compressed, attempt->compressed))
     SET(CURLOPT_ACCEPT_ENCODING, attempt->compressed ? shim_decoder_codings() : NULL);
   /* Since 8.17, libcurl also rejects contradicting lengths if no body follows. */
-  const bool is_head = strcmp(attempt->method, "HEAD") == 0 && shim_curl_version >= 0x081100;
-  if (becomes(&easy->is_length_ignored, is_head)) SET(CURLOPT_IGNORE_CONTENT_LENGTH, (long)is_head);
+  const bool ignores_length = easy->is_head && shim_curl_version >= 0x081100;
+  if (becomes(&easy->is_length_ignored, ignores_length)) SET(CURLOPT_IGNORE_CONTENT_LENGTH, (long)ignores_length);
   easy->is_tunneled = attempt->tunneled;
-  easy->may_have_tls = has_tls(attempt) || !(easy->is_always_direct || attempt->direct);
+  easy->may_have_tls = easy->is_https || !(easy->is_always_direct || attempt->direct);
   easy->is_reused = false;
   if (becomes(&easy->is_watched, attempt->watched || attempt->tunneled)) {
     SET(CURLOPT_NOPROGRESS, (long)!easy->is_watched);

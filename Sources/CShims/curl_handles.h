@@ -19,6 +19,9 @@ struct shim_multi {
   bool may_have_ended; /* a transfer: libcurl has been called since it last said that none has */
 };
 
+/* As CURLOPT_PREREQFUNCTION gets it, with its NUL. */
+enum { ADDRESS_SIZE = 48 };
+
 struct shim_easy {
   char message[CURL_ERROR_SIZE]; /* libcurl's description of a failure, in addition to its code; empty: none */
   CURL *curl;
@@ -37,10 +40,16 @@ struct shim_easy {
   /* The current settings, initially libcurl's defaults. */
   bool is_fresh, is_alone, is_direct, is_multiplexed, is_compressed, is_watched, is_tunneled, is_large,
       is_length_ignored, drops_addresses, listens;
-  int refusal_bytes; /* sent by a proxy after it refused CONNECT */
-  bool has_method;   /* not a GET without a body */
-  bool may_have_tls; /* its connection, to the server or to a proxy */
-  bool is_reused;    /* the connection that it was about to send on last */
+  int refusal_bytes;              /* sent by a proxy after it refused CONNECT */
+  bool has_method;                /* not a GET without a body */
+  bool may_have_tls;              /* its connection, to the server or to a proxy */
+  bool is_reused;                 /* the connection that it was about to send on last */
+  bool is_https, is_get, is_head; /* of the URL and the method */
+  struct {
+    char peer[ADDRESS_SIZE], local[ADDRESS_SIZE];
+    int peer_port, local_port;
+    uint64_t key; /* 0: none */
+  } connection;   /* the one that it was about to send on last: most often the next one is the same */
   const shim_lines *lines;
   long connect_timeout_ms;
   long http_version;

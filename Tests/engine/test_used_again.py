@@ -130,6 +130,33 @@ def test_each_kind_of_request_after_each_other(server: FaultServer) -> None:
             before = name
 
 
+def test_the_same_url_with_another_method_or_body(server: FaultServer) -> None:
+    """What was kept of the request before is not used for one that differs in its method, its URL or its body."""
+    id = server.new_id()
+    url, other = server.url("/seq/200", id=id), server.url("/seq/200", {"size": 5}, id=id)
+    rows: list[tuple[str, str, bytes | None]] = [
+        ("GET", url, None),
+        ("GET", url, None),
+        ("HEAD", url, None),
+        ("GET", url, None),
+        ("GET", url, b"body"),
+        ("POST", url, b"body"),
+        ("POST", url, None),
+        ("POST", url, b"other"),
+        ("GET", url, None),
+        ("GET", other, None),
+        ("GET", url, None),
+        ("DELETE", url, None),
+    ]
+    with new_client(server) as client:
+        for method, place, data in rows:
+            assert client.request(method, place, data=data).status == 200
+    seen = server.seen(id, requests=len(rows))
+    assert [(request["method"], "size" in request["path"], request["body_length"]) for request in seen] == [
+        (method, place == other, len(data or b"")) for method, place, data in rows
+    ]
+
+
 # --- Any answer after another ---
 
 #: It has headers, whose memory is let go of before the next answer comes.

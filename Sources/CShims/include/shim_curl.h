@@ -146,6 +146,7 @@ typedef struct shim_attempt {
   bool watched;        /* `moved` reports the progress of the bodies */
   bool tunneled;       /* a proxy may be used with CONNECT */
   bool new_lookup;     /* look the host up again, even if its addresses are cached */
+  bool same_place;     /* method and URL are those of the handle's previous attempt */
   long connect_timeout_ms;
 } shim_attempt;
 

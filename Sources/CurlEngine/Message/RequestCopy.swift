@@ -37,11 +37,16 @@ public final class RequestCopy {
     ) -> RequestCopy? {
         var hasBody = false
         if case .none = body {} else { hasBody = true }
-        guard
-            let target = Target.make(
-                method: method, url: url, parsedURL: parsedURL, hasBody: hasBody, isForeign: false),
-            let lines = lines(headers, to: target, body, addsDefaults: addsDefaults)
-        else { return nil }
+        return Target.make(method: method, url: url, parsedURL: parsedURL, hasBody: hasBody).flatMap {
+            make(to: $0, headers: headers, body: body, isUnsafe: isUnsafe, addsDefaults: addsDefaults)
+        }
+    }
+
+    /// The same, to a target that has the method and the URL. `body`: there is one if the target says so.
+    public static func make(
+        to target: Target, headers: OwnedHeaders?, body: Body, isUnsafe: Bool, addsDefaults: Bool
+    ) -> RequestCopy? {
+        guard let lines = lines(headers, to: target, body, addsDefaults: addsDefaults) else { return nil }
         return RequestCopy(target, headers, lines, body, isUnsafe: isUnsafe, addsDefaults: addsDefaults)
     }
 

@@ -2,7 +2,7 @@ import CShims
 import RetryCore
 
 /// Where a request is sent, and how: as it says, or as a redirect has changed it. Never changes.
-final class Target {
+public final class Target {
     /// Method and URL, in one block.
     let method: UnsafeMutablePointer<CChar>
     let url: UnsafeMutablePointer<CChar>
@@ -18,8 +18,9 @@ final class Target {
     let isForeign: Bool
 
     /// Nil if out of memory. Takes copies.
-    static func make(
-        method: UnsafePointer<CChar>, url: UnsafePointer<CChar>, parsedURL: shim_url, hasBody: Bool, isForeign: Bool
+    public static func make(
+        method: UnsafePointer<CChar>, url: UnsafePointer<CChar>, parsedURL: shim_url, hasBody: Bool,
+        isForeign: Bool = false
     ) -> Target? {
         guard let copies = shim_copy_strings(method, url) else { return nil }
         var withoutUser: UnsafeMutablePointer<CChar>?
@@ -53,6 +54,9 @@ final class Target {
 
     /// For events, records and hooks, which have no secrets in them (T1).
     var shownURL: UnsafePointer<CChar> { UnsafePointer(withoutUser ?? url) }
+
+    /// The URL names a user, perhaps with a password.
+    var hasUser: Bool { withoutUser != nil }
 
     enum Followed {
         case to(Target)

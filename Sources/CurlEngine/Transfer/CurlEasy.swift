@@ -20,6 +20,8 @@ final class CurlEasy: Carrier {
     var transfer: Transfer? { carried?.takeUnretainedValue() }
     /// See `Transfer.sendings`; nil: it carries nothing.
     var sendings: Int? { carried?._withUnsafeGuaranteedRef { $0.sendings } }
+    /// What libcurl has the method and the URL of.
+    var lastTarget: Target?
     /// Whose connections it may use.
     private(set) var group = ConnectionGroup.ordinary
     /// What libcurl has opened for it, open or closed by now.

@@ -132,8 +132,13 @@ final class CurlTransport: Transport, CurlEasyTransport {
         attempt.alone = isAlone(transfer)
         attempt.tunneled = transfer.target.parsedURL.has_tls && mayBeProxied(transfer)
         attempt.multiplexed = attempt.multiplexed && easy.group != .serial
+        attempt.same_place = easy.lastTarget === transfer.target
         let prepared = shim_easy_prepare(easy.handle, &attempt, Unmanaged.passUnretained(easy).toOpaque())
-        guard prepared == CURLE_OK else { return failure(prepared) }
+        guard prepared == CURLE_OK else {
+            easy.lastTarget = nil
+            return failure(prepared)
+        }
+        if !attempt.same_place { easy.lastTarget = transfer.target }
         settings.onTransfer?(shim_easy_handle(easy.handle))
         let added = shim_multi_add(multi, easy.handle)
         return added == CURLE_OK ? nil : failure(added)
