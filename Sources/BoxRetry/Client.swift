@@ -367,14 +367,9 @@ public func boxretry_client_perform(
         let handle = try ClientHandle.retained(try required(client, "client"), "client")
         let out = try required(out, "out")
         let call = try handle.makeCall(request, isSubmitted: false)
-        _ = CallHandle.lent(by: call)
-        var result: CallResult?
-        try handle.engine.start(call) { engine in
-            let performed = engine.perform(call)
-            result = performed.result
-            return performed.start
-        }
-        guard let result else { throw .outOfMemory }
+        let performed = call.engine.perform(call)
+        try performed.start.check()
+        guard let result = performed.result else { throw .outOfMemory }
         ResponseHandle(result).give(to: out)
     }
 }
@@ -416,8 +411,9 @@ extension ClientHandle {
         let callHandle = Unmanaged.passRetained(CallHandle.lent(by: call))
         call.isUnowned = out == nil
         do throws(Failure) {
-            try engine.start(call) { start($0, call) }
+            try start(engine, call).check()
         } catch {
+            call.lentHandle = nil
             callHandle.release()
             throw error
         }
@@ -425,12 +421,10 @@ extension ClientHandle {
     }
 }
 
-extension Engine {
-    /// Starts a call. If that fails, its handle is not lent to callbacks.
-    fileprivate func start(_ call: Call, _ body: (Engine) -> Start) throws(Failure) {
-        let start = body(self)
-        if start != .begun { call.lentHandle = nil }
-        switch start {
+extension Engine.Start {
+    /// Throws if the call has not begun.
+    fileprivate func check() throws(Failure) {
+        switch self {
         case .begun: return
         case .closed: throw .closed("client")
         case .exhausted: throw .exhausted

@@ -6,18 +6,10 @@ import RetryCore
 /// it back.
 class Handle {
     /// The kind of handle, and the process that created it, in one number, so that one comparison checks both.
-    private let stamp: UInt64
+    fileprivate let stamp: UInt64
 
     init(_ kind: HandleKind) {
         stamp = kind.stamp
-    }
-
-    /// Checks that this is a handle of that kind, created in this process. `argument` is its name in the header.
-    @inline(__always)
-    fileprivate func check(_ kind: HandleKind, _ argument: StaticString) throws(Failure) {
-        guard stamp != kind.stamp else { return }
-        guard stamp >> 32 == kind.stamp >> 32 else { throw .invalidArgument(argument, "is a handle of another kind") }
-        throw .forked(argument)
     }
 }
 
@@ -49,6 +41,15 @@ protocol HandleClass: Handle {
 }
 
 extension HandleClass {
+    /// Checks that this is the stamp of a handle of that kind, created in this process. `argument` is its name in the
+    /// header.
+    @inline(__always)
+    private static func check(_ stamp: UInt64, _ argument: StaticString) throws(Failure) {
+        guard stamp != kind.stamp else { return }
+        guard stamp >> 32 == kind.stamp >> 32 else { throw .invalidArgument(argument, "is a handle of another kind") }
+        throw .forked(argument)
+    }
+
     /// Runs the body of a function of the C interface with the handle behind a pointer. `argument` is its name in the
     /// header.
     ///
@@ -61,7 +62,7 @@ extension HandleClass {
         guard let pointer else { return Failure.invalidArgument(argument, "is NULL").error }
         return Unmanaged<Self>.fromOpaque(UnsafeRawPointer(pointer))._withUnsafeGuaranteedRef { handle in
             answer { () throws(Failure) in
-                try handle.check(kind, argument)
+                try check(handle.stamp, argument)
                 try body(handle)
             }
         }
@@ -78,9 +79,11 @@ extension HandleClass {
 
     /// The handle behind a pointer, for callers that store it or its contents.
     static func retained(_ pointer: OpaquePointer, _ argument: StaticString) throws(Failure) -> Self {
-        let handle = Unmanaged<Self>.fromOpaque(UnsafeRawPointer(pointer)).takeUnretainedValue()
-        try handle.check(kind, argument)
-        return handle
+        let reference = Unmanaged<Self>.fromOpaque(UnsafeRawPointer(pointer))
+        // Lent for the check, so that one reference is counted.
+        let stamp = reference._withUnsafeGuaranteedRef { $0.stamp }
+        try Self.check(stamp, argument)
+        return reference.takeUnretainedValue()
     }
 
     /// Runs code that may run a callback, which could free this handle.

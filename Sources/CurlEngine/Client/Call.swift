@@ -89,20 +89,7 @@ public final class Call: TimerEntry, Cancelable {
         sink: (any BodySink)? = nil,
         tokens: TokenSource? = nil, owner: CallOwner? = nil
     ) {
-        self.owner = owner
-        self.engine = engine
-        self.request = request
-        self.strategy = strategy
-        sharedSettings = settings
-        self.delivery = delivery
-        self.cancelSwitch = cancelSwitch
-        self.userPointer = userPointer
-        self.sink = sink
-        auth = tokens.map { CallAuth($0) }
-        machine = CallMachine(needsToken: tokens != nil)
-        attempt = AttemptMachine(limits: settings.value.limits)
-        if sink?.isResumable == true, request.mayBeResumed { download = Download() }
-        target = request.target
+        // Each argument is moved to where it stays by its last use, and not copied: so what is read of it comes before that.
         if let virtualTime = engine.virtualTime {
             virtualTime.clock.workBegan()
             isWaitedForByClock = true
@@ -117,6 +104,20 @@ public final class Call: TimerEntry, Cancelable {
         limits.maxTotalAttempts = settings.value.maxTotalAttempts
         var seeds = SplitMix64(state: shim_next_random_state())
         retryLoop = RetryLoop(strategy: strategy, limits: limits, random: SplitMix64(state: seeds.next()))
+        attempt = AttemptMachine(limits: settings.value.limits)
+        if let sink, sink.isResumable, request.mayBeResumed { download = Download() }
+        target = request.target
+        machine = CallMachine(needsToken: tokens != nil)
+        auth = tokens.map { CallAuth($0) }
+        self.owner = owner
+        self.engine = engine
+        self.request = request
+        self.strategy = strategy
+        sharedSettings = settings
+        self.delivery = delivery
+        self.cancelSwitch = cancelSwitch
+        self.userPointer = userPointer
+        self.sink = sink
     }
 
     deinit {

@@ -8,7 +8,7 @@ extension Engine {
         case .none: break
         case .getToken: getToken(call)
         case .attempt(let fresh):
-            call.target = call.request.target
+            if call.target !== call.request.target { call.target = call.request.target }
             if call.attempt.state == .ended { call.attempt = AttemptMachine(limits: call.settings.limits) }
             enqueue(call, fresh: fresh)
         case .decide: decide(call)
@@ -176,7 +176,7 @@ extension Engine {
     /// nothing; if it cannot, that is how the call ends.
     private func closeBodies(_ call: Call, _ ending: CallMachine.Ending) -> CallMachine.Ending {
         var ending = ending
-        if let transfer = call.transfer { detach(transfer) }
+        if let transfer = call.transfer, !transfer.isDetached { detach(transfer) }
         if let sink = call.sink {
             if ending == .response, !(call.isBodyInSink ? sink.finish() : sink.discard()) {
                 ending = .local(.sink)

@@ -364,7 +364,8 @@ public final class Engine {
 
     private func takeEnded(_ transport: any Transport) {
         while let ended = transport.takeEnded() {
-            sendingEnded(ended.transfer.call, ended.end, code: ended.code)
+            let transfer = ended.transfer
+            sendingEnded(transfer.call, ended.end, code: ended.code)
         }
     }
 

@@ -24,7 +24,6 @@ struct AttemptPlan: ~Copyable {
         of call: Call, lines: UnsafeMutablePointer<shim_lines>?, authorization: UnsafeMutablePointer<shim_lines>?
     ) {
         let target = call.target
-        self.target = target
         self.lines = lines
         self.authorization = authorization
         requestLines = call.request.ownLines
@@ -42,6 +41,7 @@ struct AttemptPlan: ~Copyable {
         request.mayMultiplex = call.settings.httpVersion.mayMultiplex(hasTLS: target.parsedURL.has_tls)
         request.negotiatesHTTP2 = call.settings.httpVersion == .http2 && target.parsedURL.has_tls
         self.request = request
+        self.target = target
     }
 
     deinit {

@@ -45,7 +45,10 @@ extension CurlTransport {
 
     /// libcurl is about to send the request on that connection.
     func maySend(_ easy: CurlEasy, _ connection: shim_connection) -> Bool {
-        guard let transfer = easy.transfer else { return false }
+        easy.carried?._withUnsafeGuaranteedRef { maySend($0, on: easy, connection) } ?? false
+    }
+
+    private func maySend(_ transfer: Transfer, on easy: CurlEasy, _ connection: shim_connection) -> Bool {
         let agreed = agreed(connection, transfer)
         let problem = agreed == .http2 ? problemOfShared(connection, easy) : occupy(connection, easy)
         guard transfer.maySend(over: agreed, problem) else { return false }

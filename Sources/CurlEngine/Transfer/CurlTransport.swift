@@ -289,7 +289,10 @@ final class CurlTransport: Transport, CurlEasyTransport {
     }
 
     private func ended(_ easy: CurlEasy, _ code: CURLcode) -> EndedTransfer? {
-        guard let transfer = easy.transfer else { return nil }
+        easy.carried?._withUnsafeGuaranteedRef { ended($0, on: easy, code) }
+    }
+
+    private func ended(_ transfer: Transfer, on easy: CurlEasy, _ code: CURLcode) -> EndedTransfer {
         transfer.isWhole = code == CURLE_OK
         guard code != CURLE_OK else { return EndedTransfer(transfer: transfer, end: .done, code: 0) }
         // libcurl 8.0 and newer (tried up to 8.22) uses a connection again on which HTTP/2 has failed, and fails again.

@@ -19,6 +19,7 @@ extension Transfer {
 
     /// The first line of a message: what a head before it had is not this one's (B7). False: stop.
     private func receive(statusLine line: UnsafePointer<CChar>, _ count: Int) -> Bool {
+        let call = call
         head.count = 0
         shim_decoder_free(decoder)
         decoder = nil
@@ -55,6 +56,7 @@ extension Transfer {
 
     /// The head of the final response is whole. False: stop.
     private func headEnded() -> Bool {
+        let call = call
         var isFollowed = false
         if call.sink?.takesErrors == true {
             guard call.keepHead(self), let answer = call.engine.willFollow(call) else { return refuse(.outOfMemory) }

@@ -5,6 +5,9 @@ import RetryCore
 /// of the loop touches it.
 final class Transfer {
     /// The call keeps this transfer in turn, and lets go of it before it ends.
+    ///
+    /// Functions that use what the call has, such as its engine, begin with `let call`: of what is reached by one step from
+    /// there the compiler counts no references.
     let call: Call
     let plan: AttemptPlan
     var target: Target { plan.target }
@@ -77,6 +80,7 @@ final class Transfer {
 
     /// What the transport needs for it.
     func attempt() -> shim_attempt {
+        let call = call
         var attempt = call.request.attempt(to: target, lines: plan.headerLines, isLarge: call.sink != nil)
         attempt.http_version = call.settings.httpVersion.wanted(hasTLS: target.parsedURL.has_tls)
         attempt.direct = call.settings.isDirect
@@ -109,6 +113,7 @@ final class Transfer {
 
     /// The transport is about to send the request.
     func maySend(over agreed: ConnectionProtocol = .unknown, _ problem: ConnectionProblem? = nil) -> Bool {
+        let call = call
         open()
         call.engine.time.read()  // There may have been many before it in this turn.
         touch()
@@ -143,6 +148,7 @@ final class Transfer {
 
     func open() {
         guard !isOpen else { return }
+        let call = call
         isOpen = true
         call.engine.opened(self)
     }
@@ -156,6 +162,7 @@ final class Transfer {
 
     /// The request has gone out, which may have taken its time.
     func wasSent() {
+        let call = call
         call.engine.time.read()
         touch()
     }
