@@ -91,13 +91,19 @@ static void drive_and_wait(int number) {
   atomic_fetch_sub(&working, 1);
 }
 
+/* Runs the threads of a round at once; then nothing of the client is left. One of them may have freed it, and set it to
+ * NULL. */
+static void play(int count, void (*body)(int number)) {
+  at_once(count, body);
+  free_client();
+}
+
 /* K3: given threads that drive, wait and cancel at once, then each call has one ending, and none waits for a thread that
  * has left. */
 void driven_by_many(void) {
   client = new_driven_client(retry_busy_once, NULL);
   atomic_store(&working, CREW - 2);
-  at_once(CREW, drive_and_wait);
-  free_client();
+  play(CREW, drive_and_wait);
 }
 
 static void wait_only(int number) {
@@ -109,8 +115,7 @@ void driven_by_waiters(void) {
   client = new_driven_client(retry_busy_once, NULL);
   for (int i = 0; i < CREW; i++)
     calls[i] = submit_to(i % 2 ? busy : hello);
-  at_once(CREW, wait_only);
-  free_client();
+  play(CREW, wait_only);
 }
 
 static boxretry_queue *shared_queue;
@@ -130,51 +135,53 @@ static void take_one(int number) {
 void driven_by_takers(void) {
   client = new_driven_client(retry_busy_once, NULL);
   ok(boxretry_queue_new(&shared_queue));
-  at_once(CREW, take_one);
+  play(CREW, take_one);
   boxretry_queue_free(shared_queue);
-  free_client();
 }
 
-static void free_or_end(int number) {
+/* Calls, of which the server does not answer every other one, and at once threads of which the first one ends the client.
+ * Each call has one ending. */
+static void end_client(void (*end_or_help)(int number)) {
+  client = new_driven_client(stop, NULL);
+  for (int i = 0; i < CREW; i++) {
+    boxretry_request request = request_to(i % 2 ? silent : hello);
+    request.on_complete = count_ending;
+    ok(boxretry_client_submit(client, &request, &calls[i]));
+  }
+  atomic_store(&working, 1);
+  play(CREW, end_or_help);
+  REQUIRE(atomic_load(&endings) == CREW);
+}
+
+static void free_or_wait(int number) {
   if (number == 0) {
     dawdle();
     boxretry_client_free(client);
-  } else {
-    end_call(calls[number]);
+    client = NULL;
   }
+  end_call(calls[number]);
 }
 
 /* K5: given calls that threads wait for, when the client is freed, then all end, whichever thread drives. */
 void free_driven_client_under_calls(void) {
-  client = new_driven_client(stop, NULL);
-  for (int i = 1; i < CREW; i++)
-    calls[i] = submit_to(i % 2 ? silent : hello);
-  at_once(CREW, free_or_end);
-  wait_for(&clients_gone, atomic_load(&clients_made));
+  end_client(free_or_wait);
 }
 
 static void close_or_drive(int number) {
   if (number == 0) {
     dawdle();
     ok(boxretry_client_close(client, BOXRETRY_NO_TIMEOUT));
+    REQUIRE(atomic_load(&endings) == CREW);
     atomic_fetch_sub(&working, 1);
   } else {
     drive();
   }
+  end_call(calls[number]);
 }
 
 /* Given threads that drive, when the client is closed, then its calls have ended, and no thread drives. */
 void close_driven_client(void) {
-  client = new_driven_client(stop, NULL);
-  for (int i = 0; i < 8; i++) {
-    boxretry_request request = request_to(i % 2 ? silent : hello);
-    request.on_complete = count_ending;
-    ok(boxretry_client_submit(client, &request, NULL));
-  }
-  atomic_store(&working, 1);
-  at_once(4, close_or_drive);
-  REQUIRE(atomic_load(&endings) == 8);
-  free_client();
+  end_client(close_or_drive);
 }
 
 /* --- Token sources --- */
@@ -267,6 +274,7 @@ static void free_under_fetch(int number) {
   switch (number) {
   case 0:
     boxretry_client_free(client);
+    client = NULL;
     break;
   case 1:
     ok(boxretry_call_wait(calls[0], BOXRETRY_NO_TIMEOUT));
@@ -290,6 +298,5 @@ void free_driven_client_under_fetch(void) {
   frees_source = rand() % 2;
   for (int i = rand() % 3; i > 0; i--)
     ok(boxretry_client_drive(client, 0));
-  at_once(3, free_under_fetch);
-  wait_for(&clients_gone, atomic_load(&clients_made));
+  play(3, free_under_fetch);
 }
