@@ -34,6 +34,7 @@ from urllib.parse import quote, urlencode
 
 from faults import certificates
 from faults.content import pattern
+from faults.ports import HAS_HTTP2
 from faults.server import Server
 
 __all__ = ["FaultServer", "pattern"]
@@ -109,7 +110,7 @@ class FaultServer:
 
     def control(self, command: str, **parameters: Value) -> Any:
         """What a path under /_ answers."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.ports["http"], timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.ports["http"], timeout=60)
         try:
             connection.request("GET", self.target("/_" + command, None, **parameters))
             response = connection.getresponse()
@@ -123,9 +124,11 @@ class FaultServer:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tls", action="store_true", help="also open the TLS ports; needs the openssl command")
+    parser.add_argument("--tls", action="store_true", help="also open the TLS ports; needs the openssl command and the package h2")
     parser.add_argument("--port", type=int, default=0, help="of plain HTTP; 0 (default) is any free one")
     arguments = parser.parse_args()
+    if arguments.tls and not HAS_HTTP2:
+        parser.error("--tls needs the package h2")
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     with tempfile.TemporaryDirectory(prefix="fault_server.") as folder:

@@ -15,8 +15,8 @@ from fault_server import FaultServer, pattern
 PROGRAM = Path(__file__).with_name("fault_server.py")
 
 
-def start(*options: str) -> subprocess.Popen[str]:
-    command = [sys.executable, str(PROGRAM), *options]
+def start(*options: str, python: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+    command = [sys.executable, *python, str(PROGRAM), *options]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -28,27 +28,52 @@ def first_line(program: subprocess.Popen[str]) -> str:
 def test_prints_one_line_with_its_ports_and_ends_when_its_input_closes() -> None:
     program = start()
     ports = json.loads(first_line(program))
-    connection = http.client.HTTPConnection("127.0.0.1", ports["http"], timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", ports["http"], timeout=60)
     connection.request("GET", "/seq/503")
     assert connection.getresponse().status == 503
 
-    rest, errors = program.communicate(timeout=20)  # closes its input
+    rest, errors = program.communicate(timeout=60)  # closes its input
 
     assert (rest, errors, program.returncode) == ("", "", 0)
     assert "https" not in ports
+
+
+STANDARD_LIBRARY_ALONE = ("-E", "-S")  # without what the environment and an installation add to Python's path
+
+
+def test_http_1_1_needs_the_standard_library_alone() -> None:
+    program = start(python=STANDARD_LIBRARY_ALONE)
+    ports = json.loads(first_line(program))
+    connection = http.client.HTTPConnection("127.0.0.1", ports["http"], timeout=60)
+    answers = []
+    for _ in range(2):
+        connection.request("GET", "/seq/503,200?id=a&200.body=hello")
+        response = connection.getresponse()
+        answers.append((response.status, response.read()))
+
+    rest, errors = program.communicate(timeout=60)
+
+    assert (answers[0][0], answers[1], rest, errors, program.returncode) == (503, (200, b"hello"), "", "", 0)
+    assert "h2c" not in ports
+
+
+def test_says_what_tls_needs() -> None:
+    program = start("--tls", python=STANDARD_LIBRARY_ALONE)
+    assert "--tls needs the package h2" in program.communicate(timeout=60)[1]
+    assert program.returncode == 2
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_ends_at_a_signal_with_requests_in_flight(number: signal.Signals) -> None:
     program = start()
     ports = json.loads(first_line(program))
-    connection = http.client.HTTPConnection("127.0.0.1", ports["http"], timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", ports["http"], timeout=60)
     connection.request("GET", "/seq/stall:body")
     connection.getresponse()
 
     program.send_signal(number)
 
-    assert program.wait(timeout=20) == 0
+    assert program.wait(timeout=60) == 0
     assert program.stderr is not None and program.stderr.read() == ""
     program.communicate()
 
@@ -59,11 +84,11 @@ def test_takes_the_port_that_it_is_given_and_repeats_its_first_line_on_demand() 
         other.control("shut", port=free)
         program = start("--port", str(free))
         ports = json.loads(first_line(program))
-        connection = http.client.HTTPConnection("127.0.0.1", free, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", free, timeout=60)
         connection.request("GET", "/_ports")
         assert json.loads(connection.getresponse().read()) == ports
         assert ports["http"] == free
-        program.communicate(timeout=20)
+        program.communicate(timeout=60)
 
 
 def test_leaves_no_certificates_behind() -> None:
@@ -76,7 +101,7 @@ def test_leaves_no_certificates_behind() -> None:
 def test_a_server_that_cannot_start_says_so(server: FaultServer) -> None:
     program = start("--port", str(server.ports["http"]))
     assert first_line(program) == ""
-    assert program.wait(timeout=20) != 0
+    assert program.wait(timeout=60) != 0
     program.communicate()
 
 

@@ -43,7 +43,7 @@ def test_a_client_that_checks_nothing_can_use_them(server: FaultServer, kind: st
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
-    plain = socket.create_connection(("127.0.0.1", server.ports[kind]), timeout=20)
+    plain = socket.create_connection(("127.0.0.1", server.ports[kind]), timeout=60)
     with context.wrap_socket(plain) as wire:
         wire.sendall(b"GET /seq/204 HTTP/1.1\r\n\r\n")
         assert wire.recv(13) == b"HTTP/1.1 204 "

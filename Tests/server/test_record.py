@@ -189,7 +189,7 @@ def test_waiting_ends_as_soon_as_the_requests_are_there(server: FaultServer) -> 
         wire.get(server.target("/seq/200", id=mine))
         assert len(server.seen(mine)) == 1
         wire.get(server.target("/seq/200", id=mine))
-        assert len(waiting.result(timeout=20)) == 2
+        assert len(waiting.result(timeout=60)) == 2
 
 
 def test_waiting_ends_as_soon_as_the_connections_have_ended(server: FaultServer) -> None:
@@ -199,7 +199,7 @@ def test_waiting_ends_as_soon_as_the_connections_have_ended(server: FaultServer)
         waiting = pool.submit(server.control, "seen", id=mine, ended=1, within=60_000)
         server.control("totals")  # the other is very likely waiting by then
         wire.close()
-        assert waiting.result(timeout=20)[0]["connection_ended"] == "client_closed"
+        assert waiting.result(timeout=60)[0]["connection_ended"] == "client_closed"
 
 
 def test_waiting_for_what_does_not_come_ends_with_what_there_is(server: FaultServer) -> None:

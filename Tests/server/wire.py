@@ -24,7 +24,7 @@ class Wire:
         self, port: int, *, ca: str = "", protocols: Sequence[str] = (), certificate: tuple[str, str] | None = None
     ) -> None:
         """With `ca` it speaks TLS, offers `protocols`, and has its own certificate in these files."""
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
         self._tls: ssl.SSLObject | None = None
         if ca:
             self._start_tls(ca, protocols, certificate)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 async def seen(
-    server: Server, id: str, requests: str = "0", over: str = "0", ended: str = "0", within: str = "10000"
+    server: Server, id: str, requests: str = "0", over: str = "0", ended: str = "0", within: str = "30000"
 ) -> Any:
     """The requests with this id in order; first waits until there are `count`, and they or their connections end."""
     record = server.record
@@ -34,7 +34,7 @@ async def seen(
 
 
 async def connections(
-    server: Server, port: str | None = None, opened: str = "0", ended: str = "0", within: str = "10000"
+    server: Server, port: str | None = None, opened: str = "0", ended: str = "0", within: str = "30000"
 ) -> Any:
     """All connections, or those to one port; first waits until there are `count`, and have ended."""
     record = server.record

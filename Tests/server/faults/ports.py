@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib.util
 import socket
 import ssl
 from collections.abc import Awaitable
@@ -11,8 +12,12 @@ from typing import Callable
 
 from .connection import Connection
 from .http1 import Http1
-from .http2 import Http2
 from .site import Site
+
+#: Without the package h2, the server speaks HTTP/1.1 alone, and needs the standard library alone.
+HAS_HTTP2 = importlib.util.find_spec("h2") is not None
+if HAS_HTTP2:
+    from .http2 import Http2
 
 BACKLOG = 4096
 FIRST_FLIGHT = 4096  # more than a client sends before it waits for the server's part of the handshake
@@ -69,7 +74,7 @@ def behaviors(site: Site, contexts: dict[str, ssl.SSLContext]) -> dict[str, Beha
 
     kinds: dict[str, Behavior] = {
         "http": http,
-        "h2c": h2c,
+        **({"h2c": h2c} if HAS_HTTP2 else {}),
         "silent": silent,
         "reset": end_at_first_bytes("reset"),
         "close": end_at_first_bytes("close"),

@@ -10,10 +10,6 @@ import functools
 import sys
 from typing import Any, Callable, NamedTuple, Optional
 
-from h2.errors import ErrorCodes
-from h2.exceptions import InvalidSettingsValueError
-from h2.settings import SettingCodes, Settings
-
 ENDLESS = sys.maxsize
 DEFAULT_SIZE = 64
 
@@ -176,6 +172,8 @@ def _place(text: str) -> str:
 
 def _code(text: str) -> int:
     """An error code of HTTP/2, by its name or as any number."""
+    from h2.errors import ErrorCodes  # Needed for HTTP/2 alone.
+
     if text in ErrorCodes.__members__:
         return int(ErrorCodes[text])
     if (number := parse_count(text)) >= 1 << 32:
@@ -185,6 +183,9 @@ def _code(text: str) -> int:
 
 def parse_settings(text: str) -> dict[int, int]:
     """HTTP/2's SETTINGS, as NAME:VALUE,NAME:VALUE."""
+    from h2.exceptions import InvalidSettingsValueError  # Needed for HTTP/2 alone.
+    from h2.settings import SettingCodes, Settings
+
     settings: dict[int, int] = {}
     for part in text.split(","):
         name, _, value = part.partition(":")
