@@ -423,7 +423,7 @@ def test_the_table_of_parallel_calls_says_which_url(server: FaultServer) -> None
     urls = [server.url("/seq/503,200", {"503.h": "Retry-After:0"}, id=server.new_id(), body="") for _ in range(2)]
     run = fetch("-v", "-Z", *urls)
     title, *rows = run.errors.splitlines()
-    assert title == "  URL attempt       took  result        then"
+    assert title == "URL att.      took  result        then"
     found = sorted((row.split()[0], row.split()[1], row.split()[4]) for row in rows)
     assert found == [("1", "1", "503"), ("1", "2", "200"), ("2", "1", "503"), ("2", "2", "200")]
 

@@ -102,11 +102,13 @@ def test_json_and_table_are_on_different_streams(server: FaultServer) -> None:
     assert (json_line(run.output)["status"], len(rows_of(run.errors))) == (200, 1)
 
 
-def test_no_line_of_the_table_is_longer_than_a_terminal_is_wide(server: FaultServer) -> None:
-    url = server.url("/seq/stall,200", id=server.new_id())
-    arguments = ["--timeout-interval-for-request-ms=20", "--retry-randomization-factor=0"]
-    screen = on_terminal(*arguments, "--retry-base-interval=0.0101", url).errors
-    assert "timeout_idle  network_exception, retry in 0.0202 s (backoff)" in screen
+@pytest.mark.parametrize("urls", [1, 2])
+def test_no_line_of_the_table_is_longer_than_a_terminal_is_wide(server: FaultServer, urls: int) -> None:
+    """Also with the numbers of URLs that are fetched in parallel."""
+    arguments = ["-Z", "--timeout-interval-for-request-ms=20", "--retry-randomization-factor=0"]
+    each = [server.url("/seq/stall,200", id=server.new_id()) for _ in range(urls)]
+    screen = on_terminal(*arguments, "--retry-base-interval=0.0101", *each).errors
+    assert screen.count("timeout_idle  network_exception, retry in 0.0202 s (backoff)") == urls
     assert max(map(len, screen.splitlines())) <= 80
 
 

@@ -393,3 +393,26 @@ def test_what_cannot_be_simulated_is_refused(arguments: list[str], message: str)
     assert (run.exit_code, run.output) == (2, "")
     assert run.errors.startswith(f"boxretry simulate: {message}"), run.errors
     assert run.errors.endswith("(try 'boxretry simulate --help')\n")
+
+
+NOTE = "\nNo failure here has a Retry-After: retry-after-jitter and share-retry-after have\nno effect.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_noted"),
+    [
+        ([], True),
+        (["--outage", "5,10,silent", "--policy", "box", "--policy", "box-jitter"], True),
+        (["--outage", "5,10,503-retry-after"], False),
+        (["--outage", "5,10,429"], False),
+        (["--overflow", "429"], False),
+        (["--policy", "box", "--policy", "box-budget"], False),
+    ],
+)
+def test_c4_rows_that_are_the_same_are_explained(arguments: list[str], is_noted: bool) -> None:
+    """C4. Given policies that differ in what they do with a Retry-After, and no failure that has one."""
+    small = ["--clients", "300", "--outage", "5,10", "--duration", "30"]
+    text = text_of("simulate", *small, *arguments)
+    assert text.endswith(NOTE) is is_noted
+    rows = {row.split()[0]: row.split()[1:] for row in text.splitlines() if row.startswith("box")}
+    assert "box-jitter" not in rows or (rows["box-jitter"] == rows["box"]) is is_noted

@@ -19,7 +19,7 @@ int main(int argc, char **argv) {
   request.url = argv[1];
   check(boxretry_client_perform(client, &request, &response)); /* the response says how it ended */
   error = boxretry_response_error(response);
-  printf("%s, status %d after %lu attempts\n", boxretry_error_name(error), boxretry_response_status(response),
+  printf("%s, status %d, attempts: %lu\n", boxretry_error_name(error), boxretry_response_status(response),
          (unsigned long)boxretry_response_attempt_count(response));
   boxretry_response_free(response);
   boxretry_client_free(client);

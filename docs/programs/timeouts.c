@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
   request.url = argv[1];
   request.deadline_ms = 10000; /* over all attempts and waits */
   check(boxretry_client_perform(client, &request, &response));
-  printf("%s after %lu attempts\n", boxretry_error_text(boxretry_response_error(response)),
+  printf("%s, attempts: %lu\n", boxretry_error_text(boxretry_response_error(response)),
          (unsigned long)boxretry_response_attempt_count(response));
   boxretry_response_free(response);
   boxretry_client_free(client);

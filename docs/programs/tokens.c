@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
   for (int i = 1; i <= 2; i++) {
     boxretry_response *response;
     check(boxretry_client_perform(client, &request, &response));
-    printf("request %d: status %d after %lu attempts\n", i, boxretry_response_status(response),
+    printf("request %d: status %d, attempts: %lu\n", i, boxretry_response_status(response),
            (unsigned long)boxretry_response_attempt_count(response));
     boxretry_response_free(response);
   }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { RESULT_WIDTH = 12 };
+enum { LINE_BEGIN = 9, RESULT_WIDTH = 12 };
 
 /* "server_error, retry in 1.723 s (backoff)" */
 static void print_next(const boxretry_event *event) {
@@ -42,14 +42,17 @@ static size_t print_result(const boxretry_event *event) {
   return print_word(result, colour_of(event));
 }
 
+/* With a number of a URL before it or without: what begins a line is LINE_BEGIN wide. */
 static void open_line(fetch_progress *progress) {
-  if (!progress->is_line_open && progress->number > 0) fprintf(stderr, "%5zu ", progress->number);
-  if (!progress->is_line_open && progress->is_token_awaited) {
-    fputs("  token  ", stderr);
-  } else if (!progress->is_line_open) {
-    fprintf(stderr, "%7ld  ", (long)progress->attempt_number);
-  }
+  if (progress->is_line_open) return;
   progress->is_line_open = true;
+  const bool has_number = progress->number > 0;
+  if (has_number) fprintf(stderr, "%3zu", progress->number);
+  if (progress->is_token_awaited) {
+    fputs(has_number ? " token" : "  token  ", stderr);
+  } else {
+    fprintf(stderr, has_number ? "%5ld " : "%7ld  ", (long)progress->attempt_number);
+  }
 }
 
 static void close_line(fetch_progress *progress) {
@@ -60,7 +63,7 @@ static void close_line(fetch_progress *progress) {
 
 void fetch_print_title(bool has_numbers) {
   colour_begin(stderr, COLOUR_DIM);
-  fprintf(stderr, "%sattempt       took  result        then", has_numbers ? "  URL " : "");
+  fprintf(stderr, "%s      took  result        then", has_numbers ? "URL att." : "attempt ");
   colour_end(stderr);
   fputc('\n', stderr);
 }
@@ -165,7 +168,7 @@ void fetch_show_event(void *context, const boxretry_event *event) {
 void fetch_make_way_for_body(fetch_progress *progress) {
   if (progress->is_beside_body) return;
   fetch_clear_bar(progress);
-  if (progress->is_line_open) fprintf(stderr, "\r%*s\r", 9, "");
+  if (progress->is_line_open) fprintf(stderr, "\r%*s\r", LINE_BEGIN, "");
   progress->is_line_open = false;
   progress->is_beside_body = true;
 }

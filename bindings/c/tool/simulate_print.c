@@ -123,6 +123,22 @@ static void print_heading(const sim_world *world) {
          format_number(length, world->outage_length), failure_names[world->outage_kind]);
 }
 
+/* Whether the server asks clients to come back later. */
+static bool has_retry_after(failure_kind kind) {
+  return kind == FAILURE_503_RETRY_AFTER || kind == FAILURE_429;
+}
+
+/* Explains rows that are the same. */
+static void print_note(const sim_query *query) {
+  if (has_retry_after(query->world.outage_kind) || has_retry_after(query->world.overflow)) return;
+  bool depends_on_it = false;
+  for (int32_t i = 0; i < query->policy_count; i++)
+    depends_on_it |= query->policies[i].shares_retry_after || query->policies[i].options.retry_after_jitter > 0;
+  if (depends_on_it) {
+    puts("\nNo failure here has a Retry-After: retry-after-jitter and share-retry-after have\nno effect.");
+  }
+}
+
 void sim_print_text(const sim_query *query, const sim_result *results) {
   print_heading(&query->world);
   colour_begin(stdout, COLOUR_DIM);
@@ -142,4 +158,5 @@ void sim_print_text(const sim_query *query, const sim_result *results) {
            result->goodput_during, result->goodput_after, seconds_text(recovery, result->recovery),
            seconds_text(median, result->median_time), seconds_text(worst, result->worst_time));
   }
+  print_note(query);
 }
