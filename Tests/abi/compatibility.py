@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
@@ -26,18 +27,22 @@ def version_of(header: Path) -> tuple[int, ...]:
 
 def incompatibilities(older: Path, newer: Path) -> list[str]:
     """What a program that was compiled with the older header would trip over; empty if there is nothing."""
-    had, has = _layout(older), _layout(newer)
+    had, has = _layout(older.read_text()), _layout(newer.read_text())
     return [f"{line} is not there any more, or is another" for line in had if line not in has] + _signatures(
         older, newer
     )
 
 
-def _layout(header: Path) -> list[str]:
-    """Each field with its struct, its place, size and type, and each constant with its value. (A struct may grow.)"""
+@functools.cache
+def _layout(header: str) -> list[str]:
+    """Of the text of a header, each field with its struct, its place, size and type, and each constant with its value.
+
+    A struct may grow.
+    """
     with tempfile.TemporaryDirectory() as prefix:
         include = Path(prefix, "include")
         include.mkdir()
-        (include / "boxretry.h").write_text(header.read_text())
+        (include / "boxretry.h").write_text(header)
         command = [sys.executable, str(Path(__file__).with_name("layout.py"))]
         environment = {**os.environ, "BOXRETRY_PREFIX": prefix}
         text = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout

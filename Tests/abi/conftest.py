@@ -19,6 +19,15 @@ for path in (HEADER, LIBRARY):
 CALLS = pytest.StashKey[int]()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="all pairs of hostile arguments")
+
+
+@pytest.fixture
+def is_long(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--long"))
+
+
 @pytest.fixture
 def count_calls(request: pytest.FixtureRequest) -> Callable[[int], None]:
     """Adds to the number of hostile calls, which the end of the run states."""

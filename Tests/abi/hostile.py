@@ -76,17 +76,26 @@ Case = tuple[Override, ...]
 """A call in which all arguments are valid but these."""
 
 
-def cases(function: Function, way: Way = MEMORY) -> list[Case]:
-    """The valid call, then each hostile value alone, then each pair of them.
+def cases(function: Function, way: Way = MEMORY, *, all_pairs: bool = True) -> list[Case]:
+    """The valid call, then each hostile value alone, then pairs of them: all, or so many that for each two places each
+    value of one has met a value of the other.
 
     Where a request is filled in another way, only what is particular to that way is new.
     """
+    meet = itertools.product if all_pairs else _meet_once
     overrides = [[Override(place, value) for value in hostile_values(place, way)] for place in places(function, way)]
     if way is not MEMORY:
         overrides = [group for group in overrides if group and {"body_source", "sink"} & set(group[0].place.path)]
     alone: list[Case] = [(override,) for group in overrides for override in group]
-    pairs = (pair for a, b in itertools.combinations(overrides, 2) for pair in itertools.product(a, b))
+    pairs = (pair for a, b in itertools.combinations(overrides, 2) for pair in meet(a, b))
     return [(), *alone, *pairs]
+
+
+def _meet_once(some: list[Override], others: list[Override]) -> Iterator[Case]:
+    """Pairs in which each has a partner; the shorter list begins again until the longer one ends."""
+    if some and others:
+        for number in range(max(len(some), len(others))):
+            yield some[number % len(some)], others[number % len(others)]
 
 
 def is_wrong(case: Case) -> bool | None:

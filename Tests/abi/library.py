@@ -40,27 +40,39 @@ def _structure(struct: Struct) -> type[ctypes.Structure]:
     return type(struct.name, (ctypes.Structure,), {"_fields_": fields})
 
 
+# What is the same in each child process is made once, before it starts: there are thousands of them. libcurl is loaded
+# here for that reason, too; it is initialized only in a child.
+HEADER: Header = read_header()
+STRUCTS: dict[str, Any] = {struct.name: _structure(struct) for struct in (*HEADER.structs.values(), TEXT)}
+ERRORS = {value: name for name, value in HEADER.errors.items()}
+LIBCURL = ctypes.CDLL("libcurl.so.4")
+
+
 class Library:
     """The library, loaded. Make one only in a child process (isolated.py)."""
 
     def __init__(self) -> None:
-        self.header: Header = read_header()
-        self.structs: dict[str, Any] = {name: _structure(struct) for name, struct in self.header.structs.items()}
-        self.structs[TEXT.name] = _structure(TEXT)
-        self.errors = {value: name for name, value in self.header.errors.items()}
+        self.header = HEADER
+        self.structs = STRUCTS
+        self.errors = ERRORS
         ctypes.CDLL(None).mallopt(M_PERTURB, 0xA5)  # overwrites what is freed, so that a use of it shows
         self._library = ctypes.CDLL(str(LIBRARY))
         self._functions: dict[str, Any] = {}
-        for name, function in self.header.functions.items():
-            self._functions[name] = getattr(self._library, name)
-            self._functions[name].argtypes = [c_type(parameter.type) for parameter in function.parameters]
-            is_text = function.result == Type("char", 1, True)
-            self._functions[name].restype = ctypes.c_char_p if is_text else c_type(function.result)
+
+    def _function(self, name: str) -> Any:
+        """The function, declared as in the header."""
+        if name not in self._functions:
+            declared, function = HEADER.functions[name], getattr(self._library, name)
+            function.argtypes = [c_type(parameter.type) for parameter in declared.parameters]
+            is_text = declared.result == Type("char", 1, True)
+            function.restype = ctypes.c_char_p if is_text else c_type(declared.result)
+            self._functions[name] = function
+        return self._functions[name]
 
     def call(self, name: str, *arguments: Any) -> Any:
         """Calls a function; an error comes back as its constant's name."""
-        answer = self._functions[name](*arguments)
-        if self.header.functions[name].can_fail:
+        answer = self._function(name)(*arguments)
+        if HEADER.functions[name].can_fail:
             return self.errors.get(answer, f"an error that is in no table: {answer}")
         return answer
 

@@ -13,7 +13,7 @@ from arguments import Arguments
 from facts import ANSWER_IF_VALID, MAY_ANSWER_NULL, ONLY_DETAIL
 from header import Function, read_header
 from hostile import Case, Override, Place, cases, is_only_for_hooks, is_wrong
-from isolated import ChildDied, run_in_child
+from isolated import ChildDied, begin_limit, run_in_child
 from library import Library
 from ways import MEMORY, Way, ways_for
 
@@ -43,21 +43,20 @@ def takes_strategy(function: Function) -> bool:
 
 @pytest.mark.parametrize("function, variant, way", ways())
 def test_hostile_arguments_are_answered_as_the_header_says(
-    function: Function, variant: int, way: Way, count_calls: Callable[[int], None]
+    function: Function, variant: int, way: Way, count_calls: Callable[[int], None], is_long: bool
 ) -> None:
     """Given valid arguments but one or two, when the function is called, then it answers, and only what it may."""
-    wrong, calls = check_all(function, variant, way)
+    wrong, calls = check_all(function, variant, way, cases(function, way, all_pairs=is_long))
     count_calls(calls)
     more = f"\n… and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
     assert not wrong, f"{len(wrong)} faults in {calls} calls:\n" + "\n".join(wrong[:SHOWN]) + more
 
 
-def check_all(function: Function, variant: int, way: Way) -> tuple[list[str], int]:
+def check_all(function: Function, variant: int, way: Way, todo: list[Case]) -> tuple[list[str], int]:
     """Makes every call. After one that ends the process, a new process continues with the next."""
     at = mmap.mmap(-1, 8)  # shared with the child: the number of the call that it is making
     wrong: list[str] = []
     calls = 0
-    todo = cases(function, way)
     while todo:
         try:
             wrong += run_in_child(partial(check_each, todo, function, variant, way, at))
@@ -81,6 +80,7 @@ def check_each(todo: list[Case], function: Function, variant: int, way: Way, at:
     wrong_alone: set[Override] = set()  # what is wrong alone is wrong in each pair
     for number, case in enumerate(todo):
         at[:] = struct.pack("q", number)
+        begin_limit()
         problem = check(arguments, case)
         if problem and wrong_alone.isdisjoint(case):
             wrong.append(f"{describe(function, case)}: {problem}")

@@ -191,7 +191,7 @@ def main(arguments: list[str]) -> int:
     paths = [Path(name) for name in arguments] or sorted(path for glob in CLEAN for path in ROOT.glob(glob))
     count = 0
     for path in paths:
-        for found in find(prose(path)):
+        for found in find(prose(path)) if path.is_file() else []:
             count += 1
             name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
             print(f'{name}:{found.line}: "{found.text}": {found.phrase.instead}')
