@@ -16,8 +16,9 @@ from boxretry import Attempt, Client, RetryStrategy, libcurl_version
 LIBCURL = tuple(int(part) for part in libcurl_version().split("."))
 
 #: Seconds by which something may be late on a machine that is busy with other things. Nothing may be early.
+#: Less than the 60 s after which a request without an answer ends by default: a limit that does nothing is noticed.
 #: BOXRETRY_PATIENCE is for machines that are many times slower, such as qemu.
-PATIENCE = 10 * int(os.environ.get("BOXRETRY_PATIENCE", "1"))
+PATIENCE = 40 * int(os.environ.get("BOXRETRY_PATIENCE", "1"))
 
 
 def quick(**options: Any) -> RetryStrategy:

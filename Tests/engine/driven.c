@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CALLS = 8, PATIENCE = 20000 /* milliseconds */ };
+enum { CALLS = 8, PATIENCE = 50000 /* milliseconds: less than the 60000 of a timeout */ };
 
 static boxretry_client *client;
 static int ended;

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATIENCE = 30 /* seconds for a child */ };
+enum { PATIENCE = 50 /* seconds for a child: less than the 60 of a timeout */ };
 static const double hour = 3600;
 
 static boxretry_client *client_on(boxretry_clock *clock) {

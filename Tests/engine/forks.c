@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE = 20 /* seconds for a child */ };
+enum { PATIENCE = 50 /* seconds for a child: less than the 60 of a timeout */ };
 
 static const char *url, *ca_file;
 static boxretry_client *shared;

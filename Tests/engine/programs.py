@@ -43,7 +43,7 @@ def run(program: str, *arguments: object, **environment: str) -> str:
     """Runs a program, which has to end well, say nothing on stderr, and not hang; what it printed."""
     process = start(program, *arguments, **environment)
     try:
-        output, errors = process.communicate(timeout=40)
+        output, errors = process.communicate(timeout=55)
     except subprocess.TimeoutExpired:
         process.kill()
         raise AssertionError(f"it hangs; so far: {process.communicate()}") from None

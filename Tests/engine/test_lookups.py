@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from boxretry import Client, ResolveError
-from calls import once
+from calls import PATIENCE, once
 from fault_server import FaultServer
 from programs import preloaded, run
 
@@ -20,7 +20,7 @@ def test_f37_a_look_up_that_never_answers(server: FaultServer, slow_lookups: str
     Nor is the end of the process.
     """
     program = """
-    url, timeout = sys.argv[1], Timeout(timeout_interval_for_request_ms=1000)
+    url, timeout = sys.argv[1], Timeout(timeout_interval_for_request_ms=3000)
     others = []
     def look_up():
         try:
@@ -43,9 +43,9 @@ def test_f37_a_look_up_that_never_answers(server: FaultServer, slow_lookups: str
     url = server.url("/seq/200", id=server.new_id(), quiet="")
     output = run(program, url, LD_PRELOAD=slow_lookups)
     shortest, longest, count, longest_other = map(float, output.split())
-    assert 1000 <= shortest <= longest <= 6000
+    assert 3000 <= shortest <= longest < PATIENCE * 1000
     assert count > 10
-    assert longest_other < 0.9
+    assert longest_other < 2.5
 
 
 def test_m5_more_sleeping_look_ups_than_are_allowed_at_once(server: FaultServer, slow_lookups: str) -> None:
@@ -76,9 +76,9 @@ def test_m5_more_sleeping_look_ups_than_are_allowed_at_once(server: FaultServer,
     """
     url = server.url("/seq/200", id=server.new_id(), quiet="")
     output = run(program, url, LD_PRELOAD=slow_lookups).splitlines()
-    assert float(output[0]) < 3
+    assert float(output[0]) < PATIENCE  # and not after the 60 s of a look-up
     assert set(output[1].split()) <= {"IdleTimeoutError", "DeadlineError"}
-    assert float(output[2]) < 3
+    assert float(output[2]) < PATIENCE
 
 
 @pytest.mark.parametrize(("maximum", "ending"), [(1, "DeadlineError"), (2, "ResolveError")])

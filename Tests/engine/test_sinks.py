@@ -462,7 +462,7 @@ def test_b15_nothing_is_left_of_what_did_not_become_whole(
     with Client(once()) as client:
         url = server.url("/seq/200", {"id": server.new_id(), "size": SIZE, **fault})
         call = client.submit("GET", url, to_file=path, cancel=switch, on_progress=on_progress, **arguments)
-        assert how == "too large" or began.wait(10)  # What is refused at once never counts as received.
+        assert how == "too large" or began.wait(PATIENCE)  # What is refused at once never counts as received.
         end: dict[str, Callable[[], object]] = {"cancel": call.cancel, "switch": switch.trigger, "close": client.close}
         end.get(how, lambda: None)()
         if how == "free":
@@ -559,7 +559,7 @@ def test_m1_the_idle_time_rests_while_the_sink_holds_the_transfer(
     url = server.url("/seq/200", {"id": server.new_id(), "size": SIZE}, kind=kind)
     call = client.submit("GET", url, sink=sink, timeout=Timeout(timeout_interval_for_request_ms=300))
     for _ in range(2):
-        assert paused.wait(10)
+        assert paused.wait(PATIENCE)
         paused.clear()
         threading.Event().wait(1)
         call.resume()
@@ -644,7 +644,7 @@ def test_other_calls_continue_while_one_pauses_on_the_same_connection(server: Fa
 
     size = 20_000_000
     call = client.submit("GET", server.url("/seq/200", {"id": server.new_id(), "size": size}, kind="h2"), sink=sink)
-    assert paused.wait(10)
+    assert paused.wait(PATIENCE)
     id = server.new_id()
     for _ in range(20):
         assert client.get(server.url("/seq/200", {"id": id, "size": SIZE}, kind="h2")).content == pattern(SIZE)
@@ -665,7 +665,7 @@ def test_k1_a_call_whose_sink_pauses_can_be_ended(server: FaultServer, how: str)
     with Client(quick()) as client:
         arguments: dict[str, Any] = {"deadline": 0.5} if how == "deadline" else {}
         call = client.submit("GET", server.url("/seq/200", id=server.new_id()), sink=sink, cancel=switch, **arguments)
-        assert paused.wait(10)
+        assert paused.wait(PATIENCE)
         end: dict[str, Callable[[], object]] = {"cancel": call.cancel, "switch": switch.trigger, "close": client.close}
         end.get(how, lambda: None)()
         with pytest.raises(DeadlineError if how == "deadline" else CancelledError):

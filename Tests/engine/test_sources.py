@@ -33,7 +33,19 @@ from boxretry import (
 )
 from boxretry._bodies.sources import SourceBody
 from boxretry.enums import SourceKind
-from calls import LIBCURL, Background, eventually, in_both_ways, once, quick, recorded, sent_header, sha256, statuses
+from calls import (
+    LIBCURL,
+    PATIENCE,
+    Background,
+    eventually,
+    in_both_ways,
+    once,
+    quick,
+    recorded,
+    sent_header,
+    sha256,
+    statuses,
+)
 from fault_server import FaultServer, pattern
 
 BODY = pattern(300_000)
@@ -480,7 +492,7 @@ def test_m1_the_idle_time_rests_while_the_source_holds_the_transfer(
     """Given a pause that is ten times as long as the idle time: that has to pass."""
     source, idle = Held(), Timeout(timeout_interval_for_request_ms=300)
     call = client.submit("PUT", server.url("/echo", id=server.new_id(), kind=kind), data=source, timeout=idle)
-    assert source.paused.wait(10)
+    assert source.paused.wait(PATIENCE)
     threading.Event().wait(3)
     source.goes_on.set()
     call.resume()
@@ -529,8 +541,8 @@ def test_a_source_that_pauses_is_resumed_although_a_sink_has_the_response(
 
     url = server.url("/seq/200", {"early": "", "size": SMALL}, id=id, kind=kind)
     call = client.submit("PUT", url, data=source, sink=sink, strategy=once())
-    assert source.paused.wait(10)
-    assert has_all.wait(10)
+    assert source.paused.wait(PATIENCE)
+    assert has_all.wait(PATIENCE)
     source.goes_on.set()
     call.resume()
     assert call.response(10).status == 200
@@ -562,7 +574,7 @@ def test_k1_a_call_whose_source_pauses_can_be_ended(server: FaultServer, how: st
         deadline = 0.5 if how == "deadline" else None
         url = server.url("/seq/200", id=server.new_id())
         call = client.submit("PUT", url, data=source, cancel=switch, deadline=deadline)
-        assert source.paused.wait(10)
+        assert source.paused.wait(PATIENCE)
         end: dict[str, Callable[[], object]] = {
             "cancel": call.cancel,
             "switch": switch.trigger,

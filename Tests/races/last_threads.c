@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { PATIENCE = 20000 /* milliseconds */ };
+enum { PATIENCE = 120000 /* milliseconds */ };
 
 static int count_threads(void) {
   int count = -2; /* the entries . and .. */

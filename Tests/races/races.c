@@ -14,7 +14,7 @@
 #include "races.h"
 #include "server.h"
 
-enum { PATIENCE = 20 /* seconds for one round */ };
+enum { PATIENCE = 50 /* seconds for one round: less than the 60 of a timeout */ };
 
 char hello[64], silent[64], busy[64], later[64], rejected[64], token[64];
 boxretry_client *client;

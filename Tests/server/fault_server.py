@@ -124,7 +124,9 @@ class FaultServer:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tls", action="store_true", help="also open the TLS ports; needs the openssl command and the package h2")
+    parser.add_argument(
+        "--tls", action="store_true", help="also open the TLS ports; needs the openssl command and the package h2"
+    )
     parser.add_argument("--port", type=int, default=0, help="of plain HTTP; 0 (default) is any free one")
     arguments = parser.parse_args()
     if arguments.tls and not HAS_HTTP2:

@@ -225,7 +225,7 @@ def test_one_client_in_several_loops(server: Server) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     assert raised == []
     asyncio.run(client.aclose())
 

@@ -424,7 +424,7 @@ def test_a_response_is_there_for_all_who_ask(server: Server, client: Client) -> 
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     assert len(responses) == 8
     assert {id(response) for response in responses} == {id(call.response())}
 
@@ -512,7 +512,7 @@ def test_two_threads_close_a_client(server: Server) -> None:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(30)
+            thread.join(60)
             assert not thread.is_alive()
         for call in calls:
             with pytest.raises(CancelledError):

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from paths import PACKAGE
 from test_fork import in_child
+from threads import seconds_to_wake
 
 from boxretry import CancelSwitch, Client, CustomRetryStrategy, ForkedError, InCallbackError, Outcome
 from boxretry._c import _abi
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threade
 
 Server = Any
 #: Seconds that a busy machine may take longer.
-PATIENCE = 5
+PATIENCE = 40
 
 
 def start(program: str, *arguments: object, first: str = "") -> subprocess.Popen[str]:
@@ -39,7 +40,7 @@ def start(program: str, *arguments: object, first: str = "") -> subprocess.Popen
 
 def end_of(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     try:
-        output, errors = process.communicate(timeout=40)
+        output, errors = process.communicate(timeout=55)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
@@ -88,7 +89,8 @@ def test_f81_ctrl_c_ends_a_blocking_wait(server: Server, way: str, item: str) ->
 
 @pytest.mark.parametrize("item", ["stall", "503"])
 def test_f81_ctrl_c_comes_in_time(server: Server, item: str) -> None:
-    """The best of some rounds, because the machine may be busy: within 0.2 s, in an attempt and in a wait of 60 s."""
+    """The best of some rounds, because the machine may be busy: within 0.2 s, if it wakes other threads at once; in an
+    attempt and in a wait of 60 s."""
     program = """
     client = Client()
     try:
@@ -98,17 +100,18 @@ def test_f81_ctrl_c_comes_in_time(server: Server, item: str) -> None:
         while client.stats().calls_ended == 0:  # It was canceled, and its end is not waited for.
             time.sleep(0.001)
     """
-    late = []
+    late, machine_late = [], []
     for _ in range(5):
         id = server.new_id()
         process = start(program, server.url(f"/seq/{item}", {"h": "Retry-After:60"}, id=id))
-        server.seen(id, requests=1, ended=item == "503")
+        server.seen(id, requests=1, over=item == "503")
         sent = time.monotonic()
         process.send_signal(signal.SIGINT)
         code, output, errors = end_of(process)
         assert (code, errors) == (0, "")
         late.append(float(output.split()[0]) - sent)
-    assert min(late) < 0.2
+        machine_late.append(seconds_to_wake())
+    assert min(late) < 0.2 + 4 * max(machine_late)
 
 
 @pytest.mark.parametrize(

@@ -25,13 +25,17 @@ from boxretry import (
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
 
+#: Seconds after which a child process hangs: far more than any of them needs on a busy machine.
+PATIENCE = 300
+
+
 def in_child(work: Callable[[], object]) -> None:
     """Does the work in a child process. Fails if the work raises or hangs."""
     read_end, write_end = os.pipe()
     child = os.fork()
     if child == 0:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(30)
+        signal.alarm(PATIENCE)
         try:
             work()
         except BaseException:

@@ -13,7 +13,7 @@ from ctypes import c_void_p
 from typing import Any, Callable
 
 import pytest
-from threads import run_in_threads
+from threads import run_in_threads, seconds_to_wake
 
 from boxretry import (
     BoxRetryError,
@@ -520,8 +520,8 @@ def test_f65_a_cancel_does_not_wait_for_the_provider() -> None:
 
 
 def test_f65_a_cancel_comes_in_time(stand_in_line: Callable[[int], None]) -> None:
-    """T9: the best of some rounds, because the machine may be busy: within 50 ms."""
-    late = []
+    """T9: the best of some rounds, because the machine may be busy: within 50 ms, if it wakes other threads at once."""
+    late, machine_late = [], []
     for _ in range(10):
         gate = Gate()
         with TokenSource(gate) as source, CancelSwitch() as switch:
@@ -539,7 +539,8 @@ def test_f65_a_cancel_comes_in_time(stand_in_line: Callable[[int], None]) -> Non
             late.append(waiting() - triggered)
             assert not gate.opened.is_set()
             gate.opened.set()
-    assert min(late) < 0.05
+        machine_late.append(seconds_to_wake())
+    assert min(late) < 0.05 + 4 * max(machine_late)
 
 
 def test_t10_close_ends_the_waits_and_does_not_wait_for_the_provider(stand_in_line: Callable[[int], None]) -> None:
