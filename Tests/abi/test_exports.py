@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import pytest
@@ -12,6 +13,7 @@ FUNCTIONS = read_header().functions
 BODIES = SOURCES / "BoxRetry"
 
 
+@functools.cache
 def swift_sources() -> dict[str, str]:
     """All Swift sources without their comments, by path."""
     paths = sorted(SOURCES.rglob("*.swift"))

@@ -36,12 +36,12 @@ from fault_server import FaultServer  # noqa: E402
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="run races a hundred times as often, and a file of 1 GiB")
-    parser.addoption("--rounds", type=int, default=100, help="of requests at once, in test_own_answers.py")
+    parser.addoption("--rounds", type=int, help="of requests at once, in test_own_answers.py: 12, or 100 with --long")
 
 
 @pytest.fixture
 def answer_rounds(request: pytest.FixtureRequest) -> int:
-    return int(request.config.getoption("--rounds"))
+    return int(request.config.getoption("--rounds") or (100 if request.config.getoption("--long") else 12))
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def times(request: pytest.FixtureRequest) -> int:
-    return 1_000 if request.config.getoption("--long") else 40
+    return 1_000 if request.config.getoption("--long") else 10
 
 
 def run_often(times: int, *command: object, **environment: str) -> dict[tuple[int, bytes], int]:
@@ -133,7 +133,7 @@ def test_f91_python_ends_with_calls_under_way(
     time.sleep(random.random() / 100)
     sys.exit({STATUS})
     """
-    times = 100 if request.config.getoption("--long") else 4
+    times = 100 if request.config.getoption("--long") else 2
     url = server.url(f"/seq/{item}", kind="https", id=server.new_id(), cycle="", quiet="")
     for _ in range(times):
         process = start(program, server.ca, url)

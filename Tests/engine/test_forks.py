@@ -17,7 +17,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def times(request: pytest.FixtureRequest) -> int:
-    return 1_000 if request.config.getoption("--long") else 100
+    return 1_000 if request.config.getoption("--long") else 40
 
 
 def outcome(*command: object) -> tuple[int, str, str]:

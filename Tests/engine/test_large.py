@@ -19,7 +19,7 @@ def test_b15_r5_a_large_file_up_and_down_in_every_way(request: pytest.FixtureReq
     program = [sys.executable, str(Path(__file__).with_name("large.py"))]
     is_long = request.config.getoption("--long")
     if not is_long:
-        program += ["--mebibytes", "64"]
+        program += ["--mebibytes", "32"]
     result = subprocess.run(program, capture_output=True, text=True, timeout=1800 if is_long else 180)
     assert (result.returncode, result.stderr) == (0, ""), result.stdout
     assert result.stdout.count(": ok, ") == 10

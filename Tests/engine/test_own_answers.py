@@ -1,6 +1,6 @@
 """An answer belongs to its request, no matter what servers speak or claim: W1, W2.
 
-pytest Tests/engine/test_own_answers.py --rounds 5: that many rounds of 16 requests at once, not 100.
+pytest Tests/engine/test_own_answers.py --rounds 5: that many rounds of 16 requests at once, not 12.
 """
 
 from __future__ import annotations

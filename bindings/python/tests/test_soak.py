@@ -19,7 +19,7 @@ def test_nothing_is_left_behind(way: str, request: pytest.FixtureRequest) -> Non
     if way in NEEDS:
         pytest.importorskip(NEEDS[way])
     environment = {**os.environ, "PYTHONPATH": f"{PACKAGE}/src"}
-    requests = 100_000 if request.config.getoption("--long") else 2_000
+    requests = 100_000 if request.config.getoption("--long") else 800
     command = [sys.executable, f"{PACKAGE}/tests/soak.py", "--requests", str(requests), way]
     ran = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert (ran.returncode, ran.stderr) == (0, ""), ran.stdout
