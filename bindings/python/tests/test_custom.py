@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import signal
+import sys
 import threading
 import traceback
 import weakref
 from fractions import Fraction
+from types import FrameType
 from typing import Any, Callable
 
 import pytest
@@ -227,6 +229,33 @@ def test_ctrl_c_in_it_comes_out_where_the_call_was_made(kind: type[Answers] | ty
     loop = RetryLoop(kind(lambda: signal.raise_signal(signal.SIGINT)))
     with pytest.raises(KeyboardInterrupt):
         loop.next(Outcome(503))
+
+
+@pytest.mark.parametrize("callback", ["_should_retry", "_retry_after"])
+def test_f81_ctrl_c_just_before_a_callback(callback: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given a real signal, whose handler runs before the callback's first line, which cannot catch what it raises."""
+    told: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    hook = sys.unraisablehook
+
+    def profile(frame: FrameType, what: str, _: object) -> None:
+        if what == "call" and frame.f_code.co_name == callback:
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGINT)
+
+    loop = RetryLoop(Waits(lambda: 0.25))
+    sys.setprofile(profile)
+    try:
+        with pytest.raises(KeyboardInterrupt) as raised:
+            loop.next(Outcome(503))
+    finally:
+        sys.setprofile(None)
+
+    assert raised.value.__context__ is None
+    assert not told
+    assert sys.unraisablehook is hook
+    monkeypatch.undo()
+    assert decisions([Outcome(503)], Waits(lambda: 0.25))[0].delay == 0.25
 
 
 def test_what_it_raised_is_not_raised_again() -> None:

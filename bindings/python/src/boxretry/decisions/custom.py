@@ -14,6 +14,7 @@ from typing import Any, Union
 from .._c import _abi
 from .._c.arguments import integer, new, real
 from .._c.handle import Handle, new_handle
+from ..calls._interrupts import waited
 from ..calls.watched import Watched, find_watched
 from ..enums import Action
 from ..errors import InvalidArgumentError
@@ -93,7 +94,7 @@ _raised = _Raised()
 def retry_loop_next(loop: int, outcome: Any, decision: Any) -> int:
     """The library's boxretry_retry_loop_next(), for a loop with a custom strategy: raises what the strategy raises."""
     _raised.exception = None  # In case a Ctrl-C came between the two lines below.
-    status: int = _abi.boxretry_retry_loop_next(loop, outcome, decision)
+    status = waited(_abi.boxretry_retry_loop_next, loop, outcome, decision)
     exception, _raised.exception = _raised.exception, None
     if exception is not None:
         try:
@@ -103,8 +104,8 @@ def retry_loop_next(loop: int, outcome: Any, decision: Any) -> int:
     return status
 
 
-# Everything is in the `try`, because an exception that leaves a callback is lost: ctypes prints it. If a Ctrl-C comes
-# just before the `try` begins, the callback has given no answer, and CallbackFailedError is raised instead.
+# Everything is in the `try`, because an exception that leaves a callback is lost: ctypes prints it. Only a signal
+# handler may raise one just before the `try`, or after it; `waited()` raises that one again.
 
 
 def _should_retry(context: int, outcome: Any, attempt_number: int, action_out: Any) -> None:
