@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ctypes import pointer
 from typing import Any
 
 from ._c.arguments import Path, Text, path_bytes, text
 from .enums import Proxy, Switch
-from .timeout import Timeout, timeouts_struct
+from .timeout import Timeout, timeouts_pointer
 
 
 def switch(value: bool | None, name: str) -> Switch:
@@ -30,7 +29,7 @@ def set_connection(
 ) -> None:
     """Sets how connections are made, in a boxretry_client_options or a boxretry_token_endpoint_options."""
     if timeout is not None:
-        options.timeouts = pointer(timeouts_struct(timeout))
+        options.timeouts = timeouts_pointer(timeout)
     if user_agent is not None:
         options.user_agent = text(user_agent, "user_agent")
     if ca_file is not None:

@@ -20,6 +20,7 @@ from ._sending.client_options import ClientOptions, derived_options
 from ._sending.names import shows_arguments_of
 from ._sending.performing import perform, perform_in_slices, submit
 from ._sending.sending import Sending, shows_arguments
+from .calls._interrupts import on_main_thread
 from .calls._telling import begin
 from .calls._token_calls import Provider
 from .calls.call import Call, wait_in_slices
@@ -238,11 +239,9 @@ class Client(HandleOwner):
         client = self._open_handle()
         sending = self._sending(method, url, arguments)
         # boxretry_client_perform() does not check for signals, but the main thread has to.
-        if threading.current_thread() is threading.main_thread():
-            result = perform_in_slices(client, sending)
-        else:
-            result = perform(client, sending)
-        raise_from_callbacks(sending.watched, result, method)
+        result = perform_in_slices(client, sending) if on_main_thread() else perform(client, sending)
+        if sending.watched is not None:
+            raise_from_callbacks(sending.watched, result, method)
         return response_of_call(result, method, self._provider_of(sending))
 
     @shows_arguments

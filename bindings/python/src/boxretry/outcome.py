@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from ctypes import c_char_p, c_void_p, cast, pointer, py_object, string_at
+from ctypes import addressof, c_char_p, c_void_p, cast, pointer, py_object, string_at
 from dataclasses import dataclass
 from typing import Any, Callable, Protocol, Union
 
@@ -25,6 +25,8 @@ class _HasItems(Protocol):
 
 def header_pairs(headers: Headers, argument: str) -> Iterable[tuple[Text, Text]]:
     """The header lines one by one, from any of these types. Raises TypeError for other types."""
+    if type(headers) is list:  # The most common type, and asking whether it is an Iterable takes long.
+        return headers
     items: Callable[[], Iterable[tuple[Text, Text]]] | None = getattr(headers, "items", None)
     if items is not None:
         return items()
@@ -108,13 +110,24 @@ class HeaderArray:
                 name, value = pair
             except (TypeError, ValueError):
                 raise TypeError(f"{argument}: must be a mapping, or pairs of a name and a value") from None
-            strings.append(text(name, argument))
-            strings.append(text(value, argument))
+            # Most are bytes already, and a call for each takes long.
+            strings.append(name if type(name) is bytes and b"\0" not in name else text(name, argument))
+            strings.append(value if type(value) is bytes and b"\0" not in value else text(value, argument))
         if len(strings) > self._capacity:
             self._reserve(2 * len(strings))
         if strings:
             self._strings[: len(strings)] = strings
         return len(strings) // 2
+
+
+def header_lines(struct: Any) -> list[tuple[bytes, bytes]]:
+    """The lines of an array of boxretry_header: the fields `headers` and `header_count` of a struct."""
+    count: int = struct.header_count
+    if not count:
+        return []
+    # A flat array of pointers can be read in one step.
+    strings: list[Any] = (c_char_p * (2 * count)).from_address(addressof(struct.headers.contents))[:]
+    return list(zip(strings[::2], strings[1::2]))
 
 
 class OutcomeStruct:
@@ -170,7 +183,7 @@ def outcome_from_struct(struct: Any, request: Request | None) -> Outcome:
     return Outcome(
         status=struct.status,
         cause=Cause(struct.cause),
-        headers=[(decoded(each.name), decoded(each.value)) for each in struct.headers[: struct.header_count]],
+        headers=[(decoded(name), decoded(value)) for name, value in header_lines(struct)],
         auth_available=bool(struct.auth_available),
         request_sent=RequestSent(struct.request_sent),
         request=request,

@@ -26,7 +26,7 @@ class ResponseHeaders(Mapping[str, str]):
     @classmethod
     def of_bytes(cls, raw: list[tuple[bytes, bytes]]) -> ResponseHeaders:
         """Makes it of the lines as they are in the response."""
-        headers = cls(())
+        headers = cls.__new__(cls)
         headers.raw = raw
         return headers
 

@@ -43,11 +43,12 @@ class Stream(HasHead):
         """Raises what `Client.request()` raises."""
         if self._call is not None:
             raise ClosedError("Stream: can be entered only once")
-        self._call = self._submit(self._sending, slice_ms())
+        self._call = call = self._submit(self._sending, slice_ms())
         try:
-            self._wait_for(self._may_be_read)
+            if not self._may_be_read():
+                self._wait_for(self._may_be_read)
             if self._pieces.head is None:
-                self._call.response()
+                call._response_of_ended()
         except BaseException:
             self._call.cancel()
             raise
@@ -61,7 +62,7 @@ class Stream(HasHead):
     def close(self) -> None:
         """Cancels the call, unless it has ended. You can call it again."""
         self._pieces.close()
-        if self._call is not None:
+        if self._call is not None and not self._call._has_ended:
             self._call.cancel()
 
     def iter_bytes(self, chunk_size: SupportsIndex | None = None) -> Iterator[bytes]:
@@ -86,22 +87,22 @@ class Stream(HasHead):
         return self._open().response()
 
     def _head(self) -> ResponseHead:
-        call = self._open()
         # A response that was not delivered in pieces is known as a whole.
-        return self._pieces.head or head_of_response(call.response())
+        return self._pieces.head or head_of_response(self._open().response())
 
     def _pieces_of_body(self) -> Iterator[bytes]:
-        call = self._open()
+        call, pieces = self._open(), self._pieces
         while True:
-            self._wait_for(lambda: self._pieces.has_news)
-            piece, goes_on = self._pieces.take()
+            if not pieces.has_news:
+                self._wait_for(lambda: pieces.has_news)
+            piece, goes_on = pieces.take()
             if goes_on:
                 call.resume()
             if piece is None:
                 break
             yield piece
-        response = call.response()
-        if self._pieces.head is None and response.content:
+        response = call._response_of_ended()
+        if pieces.head is None and response.content:
             yield response.content
 
     def _may_be_read(self) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from ctypes import pointer
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any, SupportsIndex
 
 from ._c import _abi
@@ -38,18 +40,26 @@ class Timeout:
                 )
 
 
-def timeouts_struct(timeout: Timeout) -> Any:
-    """The timeout in the library's form."""
+def timeouts_pointer(timeout: Timeout) -> Any:
+    """The timeout in the library's form: a pointer to a boxretry_timeouts."""
     if not isinstance(timeout, Timeout):
         raise TypeError(
             f"timeout: must be a Timeout, not {type(timeout).__name__}; for 5 seconds without data, use Timeout(5000); "
             "for a limit of all attempts together, in seconds, use deadline"
         )
+    return _pointer_to(
+        _milliseconds(timeout.timeout_interval_for_request_ms, "timeout_interval_for_request_ms"),
+        _milliseconds(timeout.timeout_interval_for_resource_ms, "timeout_interval_for_resource_ms"),
+    )
+
+
+@lru_cache(maxsize=64)
+def _pointer_to(request_ms: int, resource_ms: int) -> Any:
+    """A pointer to a boxretry_timeouts, which nothing changes. Most programs have few different timeouts."""
     struct = new(_abi.Timeouts, _abi.boxretry_timeouts_init)
-    request_ms, resource_ms = timeout.timeout_interval_for_request_ms, timeout.timeout_interval_for_resource_ms
-    struct.timeout_interval_for_request_ms = _milliseconds(request_ms, "timeout_interval_for_request_ms")
-    struct.timeout_interval_for_resource_ms = _milliseconds(resource_ms, "timeout_interval_for_resource_ms")
-    return struct
+    struct.timeout_interval_for_request_ms = request_ms
+    struct.timeout_interval_for_resource_ms = resource_ms
+    return pointer(struct)
 
 
 def _milliseconds(value: SupportsIndex | None, name: str) -> int:

@@ -24,7 +24,7 @@ from ..enums import HTTPVersion, RetrySafety, Switch
 from ..errors import InvalidArgumentError
 from ..options import Strategy
 from ..outcome import HeaderArray, Headers, Request
-from ..timeout import Timeout, timeouts_struct
+from ..timeout import Timeout, timeouts_pointer
 from ..tokens.token import AnyTokenSource
 from .common_arguments import (
     called,
@@ -139,7 +139,7 @@ class Sending:
         if resume and to_file is None:
             raise TypeError("resume: can only be given with to_file")
         if timeout is not None:
-            struct.timeouts = pointer(timeouts_struct(timeout))
+            struct.timeouts = timeouts_pointer(timeout)
         if deadline is not None:
             struct.deadline_ms = seconds_or_none_ms(deadline, "deadline")
         if connect_timeout is not None:

@@ -14,7 +14,7 @@ from .._c.arguments import Real, Text, real
 from .._c.handle import Handle, HandleOwner, new_handle
 from ..enums import Error
 from ..errors import ClosedError, InvalidArgumentError, Response, check
-from ._interrupts import waited
+from ._interrupts import on_main_thread, waited
 from ._token_calls import Provider
 from .response import raise_from_callbacks, response_of_call
 from .watched import Watched
@@ -50,6 +50,8 @@ class Call:
         self._taking = threading.Lock()
         self._result: Handle | None = None
         self._response: Response | None = None
+        #: A caller has asked for the result.
+        self._is_told = False
         #: Known to have ended.
         self._has_ended = False
 
@@ -65,6 +67,9 @@ class Call:
 
     def _wait_for_news(self) -> None:
         """Waits until the call has ended, or a callback has woken this thread; also returns from time to time."""
+        if self._take_result() is not None:  # It has ended already: a wait would take much longer.
+            self._has_ended = True
+            return
         status = waited(_abi.boxretry_call_wait, self._handle.pointer, slice_ms())
         self._has_ended = not status
         if status and status != Error.WAIT_TIMEOUT:
@@ -90,18 +95,29 @@ class Call:
         strategy, `on_event` or `on_progress`, for the first caller; and what `wait()` raises.
         """
         self.wait(timeout)
+        return self._response_of_ended()
+
+    def _response_of_ended(self) -> Response:
+        """Like `response()`, for a call that has ended."""
+        result = self._take_result()
+        assert result is not None
+        raise_from_callbacks(self._watched, result, self._method)
         with self._taking:
-            is_first = self._result is None
-            if self._result is None:
-                pointer = _abi.boxretry_call_take_response(self._handle.pointer)
-                self._result = Handle(pointer, _abi.boxretry_response_free)
-        raise_from_callbacks(self._watched, self._result, self._method)
-        with self._taking:
+            is_first, self._is_told = not self._is_told, True
             if self._response is None:
                 # A new exception is made each time: a kept one would refer to the frames that it passed through, and so
                 # to this call.
-                self._response = response_of_call(self._result, self._method, self._provider, is_first=is_first)
+                self._response = response_of_call(result, self._method, self._provider, is_first=is_first)
             return self._response
+
+    def _take_result(self) -> Handle | None:
+        """The boxretry_response; None: the call has not ended."""
+        with self._taking:
+            if self._result is None:
+                pointer = _abi.boxretry_call_take_response(self._handle.pointer)
+                if pointer is not None:
+                    self._result = Handle(pointer, _abi.boxretry_response_free)
+            return self._result
 
 
 def end_and_free(lent: object, call: int) -> None:
@@ -124,7 +140,7 @@ def _wait_and_free(lent: object, call: int) -> None:
 
 def slice_ms() -> int:
     """The longest single wait of this thread."""
-    return SLICE_MS if threading.current_thread() is threading.main_thread() else _abi.NO_TIMEOUT
+    return SLICE_MS if on_main_thread() else _abi.NO_TIMEOUT
 
 
 def wait_in_slices(wait: Callable[[int], int], timeout: Real | None) -> None:

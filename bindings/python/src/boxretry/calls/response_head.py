@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._c.texts import decoded
+from ..outcome import header_lines
 from ..response_headers import ResponseHeaders
 
 
@@ -58,11 +59,10 @@ class HasHead:
 
 def head_from_struct(struct: Any) -> ResponseHead:
     """The argument of a sink's `begin()`."""
-    lines = struct.headers[: struct.header_count] if struct.header_count else ()
     return ResponseHead(
         status=struct.status,
         http_version=struct.http_version,
         url=decoded(struct.url),
-        headers=ResponseHeaders.of_bytes([(line.name, line.value) for line in lines]),
+        headers=ResponseHeaders.of_bytes(header_lines(struct)),
         reason_phrase=decoded(struct.reason_phrase),
     )

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from collections.abc import AsyncIterator, Iterator
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Callable, ClassVar
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, NoReturn
 
 from .._c.texts import encoded
 from ..aio import AsyncClient, AsyncStream
+from ..calls.response_head import ResponseHead
 from ..client import Client
 from ..enums import Proxy
-from ..errors import Response
+from ..errors import AnyError, BoxRetryError, CancelledError
 from ..options import ClientSettings, Strategy
-from ..stream import Stream
+from ..stream import Stream, head_of_response
 from ._engine import (
     REQUEST_ARGUMENTS,
     Clients,
@@ -23,15 +23,15 @@ from ._engine import (
     sendable,
     with_strategy,
 )
-from ._httpx_errors import as_of_host
-from ._httpx_trace import Trace
+from ._httpx_errors import raise_as_of_host
+from ._httpx_trace import Trace, trace_of
 from ._sending import body_of_host, can_rewind, send, send_for_stream
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-#: A context that turns exceptions into those of the package.
-_Translating = Callable[[], contextlib.AbstractContextManager[None]]
+#: Raises the package's exception for one of ours.
+_Raise = Callable[[AnyError], NoReturn]
 
 
 class _Sending:
@@ -55,8 +55,8 @@ class _Sending:
         if self._settings.keys().isdisjoint(("ca_file", "ca_path", "tls_verify")):
             self._settings.update(self._default_trust())
 
-    def _as_of_host(self, request: Any) -> contextlib.AbstractContextManager[None]:
-        return as_of_host(self._host, request, self._settings["proxy"] is not Proxy.NONE)
+    def _raise(self, request: Any, error: AnyError) -> NoReturn:
+        raise_as_of_host(error, self._host, request, self._settings["proxy"] is not Proxy.NONE)
 
     def _url(self, request: Any) -> str:
         """The URL, or that of the extension `target`. Its bytes are sent unchanged."""
@@ -99,22 +99,26 @@ class SyncSending(_Sending):
         """Sends a request for a client. See the class."""
         arguments = {**self._arguments(request), **_body(self._host, request)}
         url = self._url(request)
-        with self._as_of_host(request):
+        try:
             client = self._clients.get()
             if not self._streams:
                 response = send(client, request.method, url, arguments)
-                trace = Trace(request, response.http_version)
-                trace.tell(trace.of_head(response.status, response.reason_phrase, response.headers))
-                return _response(self._host, response)
+                head = head_of_response(response)
+                if trace := trace_of(request, head):
+                    trace.tell(trace.of_head(head))
+                return _response(self._host, head, self._host.ByteStream(response.content))
             came = send_for_stream(client, request.method, url, arguments)
-        trace = Trace(request, came.http_version)
-        try:
-            trace.tell(trace.of_head(came.status, came.reason_phrase, came.headers))
-        except BaseException:
-            came.close()
-            raise
+            head = came._head()
+        except (BoxRetryError, CancelledError) as error:
+            self._raise(request, error)
+        if trace := trace_of(request, head):
+            try:
+                trace.tell(trace.of_head(head))
+            except BaseException:
+                came.close()
+                raise
         make_body = _body_class(self._host)
-        return _streamed(self._host, came, make_body(came, trace, functools.partial(self._as_of_host, request)))
+        return _response(self._host, head, make_body(came, trace, functools.partial(self._raise, request)))
 
     def _without_time(self, connect: float) -> Exception:
         if connect < 0:
@@ -143,22 +147,26 @@ class AsyncSending(_Sending):
         """Sends a request for a client. See the class."""
         arguments = {**self._arguments(request), **_async_body(self._host, request)}
         url = self._url(request)
-        with self._as_of_host(request):
+        try:
             client = self._clients.get()
             if not self._streams:
                 response = await client.request(request.method, url, **arguments)
-                trace = Trace(request, response.http_version)
-                await trace.tell_async(trace.of_head(response.status, response.reason_phrase, response.headers))
-                return _response(self._host, response)
+                head = head_of_response(response)
+                if trace := trace_of(request, head):
+                    await trace.tell_async(trace.of_head(head))
+                return _response(self._host, head, self._host.ByteStream(response.content))
             came = await client.stream(request.method, url, stream_errors=True, **arguments).__aenter__()
-        trace = Trace(request, came.http_version)
-        try:
-            await trace.tell_async(trace.of_head(came.status, came.reason_phrase, came.headers))
-        except BaseException:
-            await came.aclose()
-            raise
+            head = came._head()
+        except (BoxRetryError, CancelledError) as error:
+            self._raise(request, error)
+        if trace := trace_of(request, head):
+            try:
+                await trace.tell_async(trace.of_head(head))
+            except BaseException:
+                await came.aclose()
+                raise
         make_body = _async_body_class(self._host)
-        return _streamed(self._host, came, make_body(came, trace, functools.partial(self._as_of_host, request)))
+        return _response(self._host, head, make_body(came, trace, functools.partial(self._raise, request)))
 
     def _without_time(self, connect: float) -> Exception:
         error: Exception = self._host.ConnectTimeout(f"The connect timeout is {connect}")
@@ -208,21 +216,12 @@ def _is_lasting(stream: Any) -> bool:
     return fields is not None and all(isinstance(file, (str, bytes)) or can_rewind(file) for file in files)
 
 
-def _response(host: ModuleType, response: Response) -> Any:
+def _response(host: ModuleType, head: ResponseHead, body: Any) -> Any:
     return host.Response(
-        response.status,
-        headers=response.headers.raw,
-        stream=host.ByteStream(response.content),
-        extensions=_extensions(response.http_version, response.reason_phrase),
-    )
-
-
-def _streamed(host: ModuleType, stream: Stream | AsyncStream, body: Any) -> Any:
-    return host.Response(
-        stream.status,
-        headers=stream.headers.raw,
+        head.status,
+        headers=head.headers.raw,
         stream=body,
-        extensions=_extensions(stream.http_version, stream.reason_phrase),
+        extensions=_extensions(head.http_version, head.reason_phrase),
     )
 
 
@@ -252,17 +251,21 @@ def _body_class(host: ModuleType) -> Any:
     class Body(host.SyncByteStream):  # type: ignore[misc,name-defined]
         """The body of a response that is read while it arrives."""
 
-        def __init__(self, stream: Stream, trace: Trace, translating: _Translating) -> None:
-            self._stream, self._trace, self._translating = stream, trace, translating
+        def __init__(self, stream: Stream, trace: Trace | None, fail: _Raise) -> None:
+            self._stream, self._trace, self._fail = stream, trace, fail
 
         def __iter__(self) -> Iterator[bytes]:
-            with self._translating():
-                yield from self._trace.watch(self._stream.iter_bytes())
+            pieces = self._stream.iter_bytes()
+            try:
+                yield from pieces if self._trace is None else self._trace.watch(pieces)
+            except (BoxRetryError, CancelledError) as error:
+                self._fail(error)
 
         def close(self) -> None:
             """Cancels the call, unless it has ended."""
             self._stream.close()
-            self._trace.tell(self._trace.of_close())
+            if self._trace is not None:
+                self._trace.tell(self._trace.of_close())
 
     return Body
 
@@ -272,17 +275,21 @@ def _async_body_class(host: ModuleType) -> Any:
     class AsyncBody(host.AsyncByteStream):  # type: ignore[misc,name-defined]
         """The same, for an `AsyncRetryTransport`."""
 
-        def __init__(self, stream: AsyncStream, trace: Trace, translating: _Translating) -> None:
-            self._stream, self._trace, self._translating = stream, trace, translating
+        def __init__(self, stream: AsyncStream, trace: Trace | None, fail: _Raise) -> None:
+            self._stream, self._trace, self._fail = stream, trace, fail
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            with self._translating():
-                async for piece in self._trace.watch_async(self._stream.iter_bytes()):
+            pieces = self._stream.iter_bytes()
+            try:
+                async for piece in pieces if self._trace is None else self._trace.watch_async(pieces):
                     yield piece
+            except (BoxRetryError, CancelledError) as error:
+                self._fail(error)
 
         async def aclose(self) -> None:
             """Cancels the call, unless it has ended."""
             await self._stream.aclose()
-            await self._trace.tell_async(self._trace.of_close())
+            if self._trace is not None:
+                await self._trace.tell_async(self._trace.of_close())
 
     return AsyncBody

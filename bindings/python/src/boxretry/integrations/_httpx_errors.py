@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 from ..errors import (
     AnyError,
-    BoxRetryError,
     CancelledError,
     DeadlineError,
     IdleTimeoutError,
@@ -23,19 +20,15 @@ from ..errors import (
 from ._engine import connect_timed_out, is_of_certificates, is_of_proxy, was_connecting, was_reset, was_sending
 
 
-@contextlib.contextmanager
-def as_of_host(host: Any, request: Any, has_proxy: bool) -> Iterator[None]:
-    """Turns exceptions into those of the package. An exception from reading a request's content stays as it is."""
-    try:
-        yield
-    except SourceError as error:
+def raise_as_of_host(error: AnyError, host: Any, request: Any, has_proxy: bool) -> NoReturn:
+    """Raises the package's exception for an error. An exception from reading a request's content stays as it is."""
+    if isinstance(error, SourceError):
         if error.__cause__ is not None:
             raise error.__cause__ from None
         raise host.TransportError(str(error)) from error
-    except InvalidArgumentError as error:
+    if isinstance(error, InvalidArgumentError):
         raise _of_argument(host, request, error) from error
-    except (BoxRetryError, CancelledError) as error:
-        raise _exception_class(host, request, error, has_proxy)(str(error)) from error
+    raise _exception_class(host, request, error, has_proxy)(str(error)) from error
 
 
 def _of_argument(host: Any, request: Any, error: InvalidArgumentError) -> Any:

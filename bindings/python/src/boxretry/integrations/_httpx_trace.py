@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._c.texts import encoded
-from ..response_headers import ResponseHeaders
+from ..calls.response_head import ResponseHead
 
 #: The name of an event, and its data.
 Event = tuple[str, dict[str, Any]]
@@ -40,35 +40,30 @@ class Trace:
     Connections are not reported, because the engine does not say which one it used.
     """
 
-    def __init__(self, request: Any, http_version: int) -> None:
+    def __init__(self, callback: Any, request: Any, http_version: int) -> None:
         """`http_version`: 10, 11, 20."""
-        self._callback = request.extensions.get("trace")
+        self._callback = callback
         self._request = request
         self._prefix = "http2" if http_version == 20 else "http11"
         self._version = b"HTTP/%d.%d" % divmod(http_version, 10)
 
-    def of_head(self, status: int, reason_phrase: str, headers: ResponseHeaders) -> Iterator[Event]:
+    def of_head(self, head: ResponseHead) -> Iterator[Event]:
         """The request, and the head of the response."""
-        if self._callback is None:
-            return
         request = _traced(self._request)
-        lines = headers.raw
-        head: tuple[Any, ...] = (status, lines)
+        lines = head.headers.raw
+        value: tuple[Any, ...] = (head.status, lines)
         if self._prefix == "http11":
-            head = (self._version, status, encoded(reason_phrase), lines)
+            value = (self._version, head.status, encoded(head.reason_phrase), lines)
         yield from self._both("send_request_headers", request)
         yield from self._both("send_request_body", request)
-        yield from self._both("receive_response_headers", request, head)
+        yield from self._both("receive_response_headers", request, value)
 
     def of_body(self) -> Iterator[Event]:
         """Reading the body begins."""
-        if self._callback is not None:
-            yield f"{self._prefix}.receive_response_body.started", {"request": _traced(self._request)}
+        yield f"{self._prefix}.receive_response_body.started", {"request": _traced(self._request)}
 
     def of_body_end(self, error: BaseException | None = None) -> Iterator[Event]:
         """The body is complete, or failed with this error."""
-        if self._callback is None:
-            return
         if error is None:
             yield f"{self._prefix}.receive_response_body.complete", {"return_value": None}
         else:
@@ -76,9 +71,8 @@ class Trace:
 
     def of_close(self) -> Iterator[Event]:
         """The response is closed."""
-        if self._callback is not None:
-            yield f"{self._prefix}.response_closed.started", {}
-            yield f"{self._prefix}.response_closed.complete", {"return_value": None}
+        yield f"{self._prefix}.response_closed.started", {}
+        yield f"{self._prefix}.response_closed.complete", {"return_value": None}
 
     def tell(self, events: Iterable[Event]) -> None:
         """Calls the function. Raises TypeError if it is asynchronous, and any exception of the function."""
@@ -126,6 +120,12 @@ class Trace:
     def _both(self, name: str, request: TracedRequest, value: Any = None) -> Iterator[Event]:
         yield f"{self._prefix}.{name}.started", {"request": request}
         yield f"{self._prefix}.{name}.complete", {"return_value": value}
+
+
+def trace_of(request: Any, head: ResponseHead) -> Trace | None:
+    """The trace of a request, which has this response; None: it has no such extension."""
+    callback = request.extensions.get("trace")
+    return None if callback is None else Trace(callback, request, head.http_version)
 
 
 def _traced(request: Any) -> TracedRequest:
