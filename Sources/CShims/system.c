@@ -80,14 +80,14 @@ int shim_unsent_bytes(int socket) {
   return ioctl(socket, SIOCOUTQ, &bytes) == 0 ? bytes : -1;
 }
 
-int64_t shim_sent_segments(int socket) {
-  struct tcp_info info;
+int64_t shim_sending_mark(int socket) {
+  struct tcp_info info = {0};
   socklen_t size = sizeof info;
-  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return -1;
+  const int unsent = shim_unsent_bytes(socket);
+  if (unsent < 0) return -1;
   /* Older kernels return fewer fields. */
-  return size >= offsetof(struct tcp_info, tcpi_data_segs_out) + sizeof info.tcpi_data_segs_out
-             ? (int64_t)info.tcpi_data_segs_out
-             : -1;
+  getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size);
+  return (int64_t)info.tcpi_data_segs_out << 31 | unsent;
 }
 
 /* --- SIGPIPE --- */

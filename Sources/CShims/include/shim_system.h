@@ -34,8 +34,9 @@ void shim_timerfd_set(int timerfd, int64_t due);
 
 /* Bytes that the kernel has not delivered to the peer of a socket yet; -1: not a socket. */
 int shim_unsent_bytes(int socket);
-/* Number of segments with data that a TCP socket has sent; -1: unknown. */
-int64_t shim_sent_segments(int socket);
+/* A number that changes when a TCP socket sends or takes data: what shim_unsent_bytes() returns, with the number of segments
+ * that were sent, which Linux before 4.6 and qemu do not report. -1: not a socket. */
+int64_t shim_sending_mark(int socket);
 
 /* Call around writes to a possibly broken pipe on a caller's thread: blocks SIGPIPE, and discards one that was raised
  * meanwhile. */

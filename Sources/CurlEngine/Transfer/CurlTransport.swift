@@ -40,9 +40,10 @@ final class CurlTransport: Transport, CurlEasyTransport {
         var watched: Int32 = -1
         /// libcurl wants to hear of it.
         var isWanted = false
-        /// How often in a row it could be written to, and nothing came; and how much had been sent some of these before.
+        /// How often in a row it could be written to, and nothing came; and what shim_sending_mark() returned some of
+        /// these before.
         var writes = 0
-        var sentSegments: Int64 = -1
+        var sendingMark: Int64 = -1
         var isMuted = false
     }
     /// Those that are not asked for a while whether they can be written to, and until when.
@@ -240,14 +241,15 @@ final class CurlTransport: Transport, CurlEasyTransport {
     // While the server's HTTP/2 window is closed, libcurl before 8.5 (tried: 7.88) keeps asking whether the socket is
     // writable. It is, each time, and libcurl writes nothing.
     private static let writesBetweenLooks = 32
+    private static let writesAfterMute = 4
     private static let muteTime: Int64 = 10_000_000
 
     private func wasWritable(_ index: Int) {
         sockets[index].writes += 1
         guard sockets[index].writes % Self.writesBetweenLooks == 0 else { return }
-        let sent = shim_sent_segments(Int32(index))
-        defer { sockets[index].sentSegments = sent }
-        guard sent >= 0, sent == sockets[index].sentSegments, sockets[index].watched >= 0 else { return }
+        let mark = shim_sending_mark(Int32(index))
+        defer { sockets[index].sendingMark = mark }
+        guard mark >= 0, mark == sockets[index].sendingMark, sockets[index].watched >= 0 else { return }
         sockets[index].isMuted = true
         muted.append(index)
         mutedUntil = min(mutedUntil, realNow + Self.muteTime)
@@ -256,7 +258,10 @@ final class CurlTransport: Transport, CurlEasyTransport {
 
     private func unmuteAll() {
         mutedUntil = .max
-        for index in muted where sockets[index].isMuted { unmute(index) }
+        for index in muted where sockets[index].isMuted {
+            sockets[index].writes = Self.writesBetweenLooks - Self.writesAfterMute
+            unmute(index)
+        }
         muted.clear()
     }
 
