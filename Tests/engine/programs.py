@@ -8,8 +8,13 @@ import sys
 import textwrap
 from pathlib import Path
 
+from calls import PATIENCE
+
 #: Where the library is installed.
 PREFIX = Path(os.environ["BOXRETRY_LIBRARY"]).parents[1]
+
+#: Far more than any of them needs: it is a hang.
+LIMIT_SECONDS = 12 * PATIENCE
 
 HEAD = """
 import os, resource, signal, sys, threading, time
@@ -43,7 +48,7 @@ def run(program: str, *arguments: object, **environment: str) -> str:
     """Runs a program, which has to end well, say nothing on stderr, and not hang; what it printed."""
     process = start(program, *arguments, **environment)
     try:
-        output, errors = process.communicate(timeout=55)
+        output, errors = process.communicate(timeout=LIMIT_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         raise AssertionError(f"it hangs; so far: {process.communicate()}") from None
