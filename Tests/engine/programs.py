@@ -13,8 +13,8 @@ from calls import PATIENCE
 #: Where the library is installed.
 PREFIX = Path(os.environ["BOXRETRY_LIBRARY"]).parents[1]
 
-#: Far more than any of them needs: it is a hang.
-LIMIT_SECONDS = 12 * PATIENCE
+#: Far more than any of them needs, and less than a request without an answer takes.
+LIMIT_SECONDS = 55 / 40 * PATIENCE
 
 HEAD = """
 import os, resource, signal, sys, threading, time
@@ -44,11 +44,14 @@ def start(program: str, *arguments: object, **environment: str) -> subprocess.Po
     )
 
 
-def run(program: str, *arguments: object, **environment: str) -> str:
-    """Runs a program, which has to end well, say nothing on stderr, and not hang; what it printed."""
+def run(program: str, *arguments: object, limit: float = LIMIT_SECONDS, **environment: str) -> str:
+    """Runs a program, which has to end well, say nothing on stderr, and not hang; what it printed.
+
+    It hangs after `limit` seconds.
+    """
     process = start(program, *arguments, **environment)
     try:
-        output, errors = process.communicate(timeout=LIMIT_SECONDS)
+        output, errors = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         process.kill()
         raise AssertionError(f"it hangs; so far: {process.communicate()}") from None
