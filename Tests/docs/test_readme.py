@@ -83,7 +83,7 @@ def test_the_first_request_compiles_and_prints_what_the_readme_says(server: Faul
 
 def test_the_lines_of_python_are_those_of_the_first_request() -> None:
     program = (ROOT / "docs/programs/first_request.py").read_text().replace("sys.argv[1]", f'"{PUBLIC}"')
-    shown = blocks("python")[0].replace('"attempts")', '"attempts:", response.text)')
+    shown = blocks("python")[0].replace("attempts))", 'attempts), "body:", response.text)')
     assert program == "import sys\n\n" + shown
 
 

@@ -4,4 +4,4 @@ from boxretry import Client
 
 with Client() as client:
     response = client.get(sys.argv[1])
-    print(response.text, "status:", response.status, "attempts:", len(response.attempts))
+    print("status:", response.status, "attempts:", len(response.attempts), "body:", response.text)
