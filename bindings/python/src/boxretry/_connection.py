@@ -8,6 +8,8 @@ from ._c.arguments import Path, Text, path_bytes, text
 from .enums import Proxy, Switch
 from .timeout import Timeout, timeouts_pointer
 
+_ON, _OFF = Switch.ON, Switch.OFF  # Python 3.11 takes long to find a member of an enum.
+
 
 def switch(value: bool | None, name: str) -> Switch:
     """On, off, or the client's setting."""
@@ -15,7 +17,7 @@ def switch(value: bool | None, name: str) -> Switch:
         return Switch.DEFAULT
     if not isinstance(value, bool):
         raise TypeError(f"{name}: must be a bool, not {type(value).__name__}")
-    return Switch.ON if value else Switch.OFF
+    return _ON if value else _OFF
 
 
 def set_connection(

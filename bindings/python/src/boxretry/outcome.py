@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from ctypes import addressof, c_char_p, c_void_p, cast, pointer, py_object, string_at
+from ctypes import addressof, c_char_p, c_void_p, cast, pointer, py_object
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Callable, Protocol, Union
 
 from ._c import _abi
 from ._c.arguments import Text, integer, member, new, text
-from ._c.texts import decoded
+from ._c.texts import bytes_at, decoded
 from .enums import BodyState, Cause, RequestSent, RetrySafety
 
 #: Header lines: pairs of a name and a value, or an object whose `items()` returns them. A str stands for its UTF-8
@@ -104,20 +105,33 @@ class HeaderArray:
 
     def fill(self, headers: Headers, argument: str) -> int:
         """Takes the headers, and returns how many there are."""
-        strings: list[Any] = []
-        for pair in header_pairs(headers, argument):
-            try:
-                name, value = pair
-            except (TypeError, ValueError):
-                raise TypeError(f"{argument}: must be a mapping, or pairs of a name and a value") from None
-            # Most are bytes already, and a call for each takes long.
-            strings.append(name if type(name) is bytes and b"\0" not in name else text(name, argument))
-            strings.append(value if type(value) is bytes and b"\0" not in value else text(value, argument))
+        strings = _strings_of(headers, argument)
         if len(strings) > self._capacity:
             self._reserve(2 * len(strings))
         if strings:
             self._strings[: len(strings)] = strings
         return len(strings) // 2
+
+
+_IS_TUPLE, _IS_PAIR, _IS_BYTES = {tuple}, {2}, {bytes}
+
+
+def _strings_of(headers: Headers, argument: str) -> list[bytes]:
+    """Names and values in turn."""
+    # A list of pairs of bytes, as adapters have it, takes a few steps, however many there are.
+    if type(headers) is list and set(map(type, headers)) == _IS_TUPLE and set(map(len, headers)) == _IS_PAIR:
+        strings: list[Any] = list(chain.from_iterable(headers))
+        if set(map(type, strings)) == _IS_BYTES and b"\0" not in b"".join(strings):
+            return strings
+    strings = []
+    for pair in header_pairs(headers, argument):
+        try:
+            name, value = pair
+        except (TypeError, ValueError):
+            raise TypeError(f"{argument}: must be a mapping, or pairs of a name and a value") from None
+        strings.append(text(name, argument))
+        strings.append(text(value, argument))
+    return strings
 
 
 def header_lines(struct: Any) -> list[tuple[bytes, bytes]]:
@@ -188,7 +202,7 @@ def outcome_from_struct(struct: Any, request: Request | None) -> Outcome:
         request_sent=RequestSent(struct.request_sent),
         request=request,
         body_replayable=not struct.body_not_replayable,
-        body=string_at(struct.body, struct.body_length) if struct.body_length else b"",
+        body=bytes_at(struct.body, struct.body_length) if struct.body_length else b"",
         body_state=BodyState(struct.body_state),
         url=None if struct.url is None else decoded(struct.url),
     )

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from ctypes import PYFUNCTYPE, c_ssize_t, c_void_p, py_object, pythonapi
+
+#: Like ctypes.string_at(), which takes longer, and in old versions limits lengths to those of an int.
+bytes_at = PYFUNCTYPE(py_object, c_void_p, c_ssize_t)(("PyBytes_FromStringAndSize", pythonapi))
+
 
 def decoded(in_c: bytes) -> str:
     """A text of the library. Bytes that are not UTF-8 are escaped."""

@@ -68,7 +68,7 @@ def called(callback: Any, name: str) -> Any:
 
 def redirects(follow: bool | None, maximum: SupportsIndex | None) -> int:
     """The maximum number of redirects; 0: the default."""
-    if switch(follow, "follow_redirects") == Switch.OFF:
+    if follow is not None and switch(follow, "follow_redirects") is Switch.OFF:
         if maximum is not None:
             raise InvalidArgumentError("max_redirects: cannot be given with follow_redirects=False")
         return _abi.NO_REDIRECTS

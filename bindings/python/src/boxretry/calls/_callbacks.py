@@ -8,10 +8,11 @@ no answer, which the library treats as a failure. An exception is kept for the c
 from __future__ import annotations
 
 import ctypes
-from ctypes import memmove, string_at
+from ctypes import memmove
 from typing import Any
 
 from .._c import _abi
+from .._c.texts import bytes_at
 from ..enums import PAUSE, WriteAnswer
 from ._telling import tell_before_attempt, tell_head
 from .attempt_request import AttemptRequest
@@ -58,7 +59,7 @@ def _write(context: int, call: int, data: int, length: int, answer_out: Any) -> 
     if watched is None or watched.sink is None:
         return
     try:
-        is_pause = watched.sink.write(string_at(data, length)) is PAUSE
+        is_pause = watched.sink.write(bytes_at(data, length)) is PAUSE
         answer_out[0] = _PAUSE if is_pause else _TAKEN
         watched.wake(call)
     except BaseException as exception:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from ctypes import PYFUNCTYPE, c_size_t, c_ssize_t, c_void_p, py_object, pythonapi
+from ctypes import c_size_t
 from typing import TYPE_CHECKING, Any
 
 from .._c import _abi
 from .._c.arguments import Text
 from .._c.handle import Handle
-from .._c.texts import decoded
+from .._c.texts import bytes_at, decoded
 from .._hints import missing_from_response
 from ..attempt import Attempt, Reconnect, Redirect
 from ..enums import Error, Reason
@@ -33,9 +33,6 @@ from .watched import Watched, find_watched, new_token
 
 #: The names that `Response.error_detail()` accepts.
 _DETAILS = ("code", "message", "request_id", "help_url", "retry_after")
-
-#: Like ctypes.string_at(), which limits lengths to those of an int in old versions.
-_bytes_at = PYFUNCTYPE(py_object, c_void_p, c_ssize_t)(("PyBytes_FromStringAndSize", pythonapi))
 
 
 class _CallResponse(Response):
@@ -75,7 +72,7 @@ class _CallResponse(Response):
             pointer = _abi.boxretry_response_body(self._handle.pointer, length)
             if not length.value:
                 self._pointer()
-            content: bytes = _bytes_at(pointer, length.value)
+            content: bytes = bytes_at(pointer, length.value)
             self._content = content
         return self._content
 

@@ -102,6 +102,11 @@ def sendable(headers: Iterable[tuple[str | bytes, str | bytes]]) -> list[tuple[b
         )
         for name, value in headers
     ]
+    return without_reserved(lines)
+
+
+def without_reserved(lines: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The header lines without those that the library writes itself."""
     return [line for line in lines if line[0].lower() not in _RESERVED]
 
 

@@ -20,8 +20,8 @@ from ._engine import (
     Clients,
     idle_timeout,
     length_said_by,
-    sendable,
     with_strategy,
+    without_reserved,
 )
 from ._httpx_errors import raise_as_of_host
 from ._httpx_trace import Trace, trace_of
@@ -77,7 +77,7 @@ class _Sending:
             raise self._without_time(connect)
         is_ours = read is None and "timeout" in self._settings
         return {
-            "headers": sendable(request.headers.raw),
+            "headers": without_reserved(request.headers.raw),
             "timeout": None if is_ours else idle_timeout(read),
             "connect_timeout": connect,
             **REQUEST_ARGUMENTS,
@@ -251,10 +251,15 @@ def _body_class(host: ModuleType) -> Any:
     class Body(host.SyncByteStream):  # type: ignore[misc,name-defined]
         """The body of a response that is read while it arrives."""
 
+        # HTTPX's response refers to itself, and so its body waits for the garbage collector; the stream must not.
+        _stream: Stream | None
+
         def __init__(self, stream: Stream, trace: Trace | None, fail: _Raise) -> None:
             self._stream, self._trace, self._fail = stream, trace, fail
 
         def __iter__(self) -> Iterator[bytes]:
+            if self._stream is None:
+                raise host.StreamClosed
             pieces = self._stream.iter_bytes()
             try:
                 yield from pieces if self._trace is None else self._trace.watch(pieces)
@@ -263,7 +268,10 @@ def _body_class(host: ModuleType) -> Any:
 
         def close(self) -> None:
             """Cancels the call, unless it has ended."""
-            self._stream.close()
+            stream, self._stream = self._stream, None
+            if stream is None:
+                return
+            stream.close()
             if self._trace is not None:
                 self._trace.tell(self._trace.of_close())
 
@@ -275,10 +283,14 @@ def _async_body_class(host: ModuleType) -> Any:
     class AsyncBody(host.AsyncByteStream):  # type: ignore[misc,name-defined]
         """The same, for an `AsyncRetryTransport`."""
 
+        _stream: AsyncStream | None
+
         def __init__(self, stream: AsyncStream, trace: Trace | None, fail: _Raise) -> None:
             self._stream, self._trace, self._fail = stream, trace, fail
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
+            if self._stream is None:
+                raise host.StreamClosed
             pieces = self._stream.iter_bytes()
             try:
                 async for piece in pieces if self._trace is None else self._trace.watch_async(pieces):
@@ -288,7 +300,10 @@ def _async_body_class(host: ModuleType) -> Any:
 
         async def aclose(self) -> None:
             """Cancels the call, unless it has ended."""
-            await self._stream.aclose()
+            stream, self._stream = self._stream, None
+            if stream is None:
+                return
+            await stream.aclose()
             if self._trace is not None:
                 await self._trace.tell_async(self._trace.of_close())
 
