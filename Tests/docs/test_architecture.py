@@ -19,7 +19,8 @@ def test_the_files_that_the_architecture_names_exist() -> None:
 
 
 def test_the_types_and_functions_that_the_architecture_names_exist() -> None:
-    sources = "".join(path.read_text() for path in (ROOT / "Sources").rglob("*.swift"))
+    python = (ROOT / "bindings/python/src").rglob("*.py")
+    sources = "".join(path.read_text() for path in (*(ROOT / "Sources").rglob("*.swift"), *python))
     header = (ROOT / "include/boxretry.h").read_text()
     types = set(re.findall(r"`([A-Z][a-z]+[A-Z]\w+)`", ARCHITECTURE))
     assert {"CallMachine", "TransportEnd"} <= types

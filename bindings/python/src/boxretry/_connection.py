@@ -29,7 +29,7 @@ def set_connection(
     tls_verify: bool | None,
     proxy: Text | Proxy,
 ) -> None:
-    """Sets how connections are made, in a boxretry_client_options or a boxretry_token_endpoint_options."""
+    """Sets how connections are made, in a boxretry_token_endpoint_options."""
     if timeout is not None:
         options.timeouts = timeouts_pointer(timeout)
     if user_agent is not None:
@@ -39,6 +39,11 @@ def set_connection(
     if ca_path is not None:
         options.ca_path = path_bytes(ca_path, "ca_path")
     options.tls_verify = switch(tls_verify, "tls_verify")
+    set_proxy(options, proxy)
+
+
+def set_proxy(options: Any, proxy: Text | Proxy) -> None:
+    """Sets the proxy, in a boxretry_client_options or a boxretry_token_endpoint_options."""
     if isinstance(proxy, Proxy):
         options.proxy_mode = proxy
     else:

@@ -16,8 +16,7 @@ from ._bodies.forms import Fields, field_pairs, with_params
 from ._c import _abi
 from ._c.arguments import Real, Text, new
 from ._c.handle import HandleOwner, new_handle
-from ._sending.client_options import ClientOptions, derived_options
-from ._sending.names import shows_arguments_of
+from ._sending.client_options import ClientOptions, derived_options, describes_settings
 from ._sending.performing import perform, perform_in_slices, submit
 from ._sending.sending import Sending, shows_arguments
 from .calls._interrupts import on_main_thread
@@ -65,82 +64,16 @@ class Client(HandleOwner):
     0
     """
 
-    @shows_arguments_of(ClientOptions.__init__)
+    @describes_settings
     def __init__(self, strategy: Strategy | None = None, **settings: Unpack[ClientSettings]) -> None:
         """Sets the defaults of all requests. A request's own argument of the same name takes precedence.
 
         strategy: decides on retries. None: the one of `preset`. You can close it before the client.
-        timeout: time limits of each attempt. None: the defaults of `Timeout`.
-        deadline: time limit of a call, with all attempts and waits, in seconds; above 0. None: none.
-        user_agent: None: "boxretry/" and the version.
-        ca_file: a file with CA certificates in PEM form, to trust instead of the system's. None: the system's.
-        ca_path: a directory of CA certificates in PEM form, prepared by `openssl rehash`, to trust instead of the
-            system's; with `ca_file`, both are trusted.
-        tls_verify: False: accept any certificate for any host name. Anyone on the network can then read and change all
-            data, including tokens.
-        proxy: the proxy's URL; Proxy.ENVIRONMENT: from the environment; Proxy.NONE: no proxy.
-        max_total_attempts: maximum number of attempts in a call, reconnects included, 1 to 1000000 (B14). None: 1000
-            for a custom strategy, no limit for `RetryStrategy`, which has `max_attempts`.
-        max_transfers: maximum number of attempts in progress, 1 to 100000; further ones wait. None: 512.
-        max_response_headers: maximum number of header lines in a response, 1 to 65536. None: 1000.
-        max_response_header_bytes: maximum size of all header lines of a response, 1 to 262144. None: 262144.
-        body_limit: maximum size of a 2xx response's body in memory, in bytes; a larger one ends the call with
-            ResponseTooLargeError. None: 256 MiB.
-        error_body_limit: maximum size of any other response's body, in bytes; the rest is truncated (B15). None: 1 MiB.
-        on_event: called with each event of each call, on the thread that drives the client's transfers at that moment.
-            It must not block or wait (InCallbackError). An exception that it raises is raised again where the call was
-            made, after the call has ended.
-        preset: Preset.BOX: Box's strategy with its defaults; Preset.JANUARY: no retries.
-        http_version: which versions of HTTP are used. Default: HTTP/2 over TLS if the server offers it, else HTTP/1.1.
-        follow_redirects: False: the redirect itself is the call's response. Default: redirects are followed.
-        max_redirects: maximum number of redirects that an attempt follows, 1 to 1000; one more ends the call with
-            TooManyRedirectsError. None: 20.
-        compression: request compressed responses, and decompress them. None: no.
-        max_transfers_per_host: maximum number of attempts in progress to one host and port, 1 to 100000. None: no
-            limit.
-        max_lookups: maximum number of host names resolved at the same time, 1 to 1000. None: 64.
-        cert: a file in PEM form with the client's certificate and its private key; or a tuple of the certificate's
-            file, the key's file and optionally the key's password.
-        unix_socket: the path of a Unix socket that all connections use.
-        secret_headers: names of headers that, like Authorization and Cookie, are not sent to another origin (scheme,
-            host and port) after a redirect (T13). At most 64.
-        idempotency_key_header: the header that idempotency keys are sent in. None: "Idempotency-Key".
-        before_attempt: called with an `AttemptRequest` each time before a request is sent; it can change the headers
-            (B12). It must not block. If it raises an exception, the call ends with CallbackFailedError, with that
-            exception as its cause.
-        token_source: supplies the access token of each request, sent in its Authorization header unless the request has
-            one. Keep it open. A token is sent only to the request's own origin (scheme, host and port), and over http
-            only to this machine; any other http URL raises InvalidArgumentError.
-        replay_codes: a 401 whose JSON body has one of these as its `code` is replayed immediately with a new token,
-            once in a call (R1). At most 16. Default: none; with Preset.JANUARY, token_expired.
-        allow_insecure_token: send access tokens over http to other machines and through proxies too.
-        headers: headers of all requests: a mapping, or pairs of a name and a value. A request's header replaces one of
-            the same name.
-        params: parameters added to the URL of all requests, in the form of a request's `params`. A request's parameter
-            replaces one of the same name.
-        budget_capacity: a retry budget for all calls of the client. At half of the capacity or below, calls are not
-            retried until successes have given some back. None: no budget.
-        budget_ratio: what each success gives back to the budget, in retries. None: 0.1.
-        budget: a budget shared with other clients and retry loops, instead of these two. You can close it before the
-            client.
-        share_retry_after: if an origin answers 429 or 503 with a usable Retry-After, no attempt of this client goes
-            there before that time, first attempts included. Then one attempt goes; while the origin answers well, each
-            round allows twice as many, until there is no limit any more (C3). A call that is held has no attempt yet;
-            its `deadline` limits the wait.
-        connect_timeout: time limit for each connection of an attempt to become ready: resolving the name, TCP, the
-            proxy's CONNECT and TLS; in seconds, above 0. When it passes, that is a network exception with the cause
-            CONNECT (W5). None: only `timeout` applies.
-        reconnect: whether an idempotent request whose kept-alive connection was dead is sent again immediately on a new
-            connection. That counts as one of the call's retries, and happens at most once in a call (B13). None: yes;
-            with Preset.JANUARY, no.
-        telemetry: reports each call and attempt: an `OpenTelemetry` of boxretry.integrations.opentelemetry, or any
-            object with its `begin()`; see `boxretry.calls.telemetry`. None: no reports, at no cost.
-        clock: a ManualClock for tests: all waits, timeouts and deadlines of this client run on it, while connections
-            and servers run in real time. None: the system's.
+        {settings}
 
         Raises InvalidArgumentError, ExhaustedError, OutOfMemoryError; ForkedError, ClosedError.
         """
-        options = ClientOptions(strategy, **settings)
+        options = ClientOptions(strategy, settings)
         self._token_source = settings.get("token_source")
         self._is_watched = options.is_watched
         self._params = options.params
@@ -150,15 +83,14 @@ class Client(HandleOwner):
         )
         _open_clients.add(self)
 
-    @shows_arguments_of(ClientOptions.__init__)
+    @describes_settings
     def derived(self, strategy: Strategy | None = None, **settings: Unpack[ClientSettings]) -> Client:
         """Makes a client that shares this one's connections, limits, budget, counters and `on_event`.
 
         Settings that are not given are as in this client. `headers` and `params` are added to those of this client, and
-        replace those of the same name. You can give strategy, timeout, connect_timeout, deadline, reconnect,
-        max_total_attempts, max_response_headers, max_response_header_bytes, body_limit, error_body_limit, http_version,
-        follow_redirects, max_redirects, compression, idempotency_key_header, before_attempt, token_source,
-        allow_insecure_token, headers and params.
+        replace those of the same name.
+
+        You can give strategy, {settings of derived clients}.
 
         Close the two in any order. Closing one ends its own calls only.
 

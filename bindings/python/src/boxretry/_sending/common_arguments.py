@@ -9,11 +9,10 @@ from .._c import _abi
 from .._c.arguments import INT32, Real, integer, seconds_ms
 from .._c.handle import Handle
 from .._connection import switch
-from ..decisions.custom import AsyncCustomRetryStrategy, CustomRetryStrategy, custom_handle
+from ..decisions.custom import AsyncCustomRetryStrategy, CustomRetryStrategy, Strategy, custom_handle
 from ..decisions.strategy import RetryStrategy
 from ..enums import Switch
 from ..errors import InvalidArgumentError
-from ..options import Strategy
 from ..tokens.token import AnyTokenSource
 
 #: The default of a client's `max_redirects`, which the header states.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from inspect import Parameter, signature
 from typing import Any, Callable, TypeVar
 
-from ..options import ClientSettings, RequestArguments
+AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+#: The names of all arguments, by their function. The modules that convert the arguments add them.
+NAMES: dict[str, Collection[str]] = {}
 
 _INSTEAD = {
     "allow_redirects": "use follow_redirects",
@@ -42,7 +45,7 @@ _OF_STRATEGY = frozenset(
 
 def unknown_argument(function: str, name: str) -> TypeError:
     """The exception for an argument that the function does not have."""
-    of_client, of_request = ClientSettings.__annotations__, RequestArguments.__annotations__
+    of_client, of_request = NAMES["Client()"], NAMES["Client.request()"]
     if name in _INSTEAD:
         instead = _INSTEAD[name]
     elif name in of_client or name in of_request:
@@ -58,16 +61,18 @@ def unknown_argument(function: str, name: str) -> TypeError:
     return TypeError(f"{function} has no argument {name!r}: {instead}")
 
 
-def shows_arguments_of(source: Callable[..., Any]) -> Callable[[_Function], _Function]:
+def shows_arguments_of(source: Callable[..., Any]) -> Callable[[AnyFunction], AnyFunction]:
     """Makes `help()` show the arguments that `source` takes by name, for a function that has `**arguments` instead."""
-    from inspect import signature
+    return shows_parameters([each for each in signature(source).parameters.values() if each.kind is each.KEYWORD_ONLY])
 
-    of_source = [each for each in signature(source).parameters.values() if each.kind is each.KEYWORD_ONLY]
 
-    def shows_arguments(function: _Function) -> _Function:
+def shows_parameters(parameters: list[Parameter]) -> Callable[[AnyFunction], AnyFunction]:
+    """Makes `help()` show these arguments for a function that has `**arguments` instead."""
+
+    def shows(function: AnyFunction) -> AnyFunction:
         shown = signature(function)
         own = [each for each in shown.parameters.values() if each.kind is not each.VAR_KEYWORD]
-        function.__signature__ = shown.replace(parameters=own + of_source)  # type: ignore[attr-defined]
+        function.__signature__ = shown.replace(parameters=own + parameters)  # type: ignore[attr-defined]
         return function
 
-    return shows_arguments
+    return shows

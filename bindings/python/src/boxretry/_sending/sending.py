@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from ctypes import pointer
-from typing import Any, Callable, SupportsIndex
+from typing import Any, Callable, SupportsIndex, TypedDict
 
 from .._bodies.contents import NO_BODY, content_of
 from .._bodies.forms import Fields, with_params
@@ -20,9 +20,9 @@ from ..calls.attempt_request import AttemptRequest
 from ..calls.call import CancelSwitch
 from ..calls.progress import Progress
 from ..calls.watched import Watched
+from ..decisions.custom import Strategy
 from ..enums import HTTPVersion, RetrySafety, Switch
 from ..errors import InvalidArgumentError
-from ..options import Strategy
 from ..outcome import HeaderArray, Headers, Request
 from ..timeout import Timeout, timeouts_pointer
 from ..tokens.token import AnyTokenSource
@@ -35,7 +35,7 @@ from .common_arguments import (
     strategy_handle,
     token_source_handle,
 )
-from .names import shows_arguments_of, unknown_argument
+from .names import NAMES, shows_arguments_of, unknown_argument
 
 _METHODS = {method: method.encode() for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")}
 
@@ -50,6 +50,42 @@ def _bytes_of_plain_request(method: bytes) -> bytes:
 # Copied for each request: faster than filling in a new one.
 _PLAIN: dict[Text, bytes] = {name: _bytes_of_plain_request(method) for name, method in _METHODS.items()}
 _copy = _abi.Request.from_buffer_copy
+
+
+class RequestArguments(TypedDict, total=False):
+    """The arguments of a request, except its method and URL; see `Client.request()`."""
+
+    headers: Headers | None
+    params: Fields | None
+    data: Any
+    json: Any
+    files: Any
+    data_length: SupportsIndex | None
+    to_file: Path | None
+    resume: bool
+    sink: Any
+    timeout: Timeout | None
+    connect_timeout: Real | None
+    deadline: Real | None
+    strategy: Strategy | None
+    cancel: CancelSwitch | None
+    body_limit: SupportsIndex | None
+    retry_safety: RetrySafety
+    idempotency_key: Text | bool | None
+    follow_redirects: bool | None
+    max_redirects: SupportsIndex | None
+    compression: bool | None
+    default_headers: bool | None
+    http_version: HTTPVersion
+    on_progress: Callable[[Progress], object] | None
+    before_attempt: Callable[[AttemptRequest], object] | None
+    token_source: AnyTokenSource | None
+    authorization: bool
+    reconnect: bool | None
+    user_data: object
+
+
+NAMES["Client.request()"] = RequestArguments.__annotations__
 
 
 class Sending:

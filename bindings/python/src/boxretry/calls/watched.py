@@ -107,5 +107,5 @@ def new_token() -> int:
 
 def find_watched(token: int | None) -> Watched | None:
     """The call with this token, unless it has been forgotten."""
-    reference = _watched.get(token)  # type: ignore[arg-type]  # None is no token.
+    reference = _watched.get(token)  # type: ignore[arg-type]  # None is never found.
     return None if reference is None else reference()

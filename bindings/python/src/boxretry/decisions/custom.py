@@ -73,6 +73,8 @@ class AsyncCustomRetryStrategy(ABC):
 
 
 AnyCustomStrategy = Union[CustomRetryStrategy, AsyncCustomRetryStrategy]
+#: `AsyncCustomRetryStrategy` is for `AsyncClient`.
+Strategy = Union[RetryStrategy, CustomRetryStrategy, AsyncCustomRetryStrategy]
 
 # Ownership: the library gets no reference to a strategy, only its id() as the context of the callbacks, by which the
 # strategy is found here. The handle of the loop, the client or the call keeps the strategy. So all references are

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Callable, Generic, TypeVar
 
 from .._c.texts import encoded
+from .._sending.client_settings import SETTINGS
 from .._sending.names import unknown_argument
 from ..aio import AsyncClient
 from ..client import Client
 from ..decisions.strategy import RetryStrategy
 from ..errors import AnyError, ConnectError, ResolveError, SettingError
-from ..options import ClientSettings, Strategy
+from ..options import Strategy
 from ..response_headers import ResponseHeaders
 from ..timeout import Timeout
 
@@ -46,7 +47,7 @@ class Clients(Generic[_AnyClient]):
     def __init__(self, make: Callable[..., _AnyClient], settings: dict[str, Any]) -> None:
         """`make` is the class. `settings` are those of all its clients. Raises TypeError for an unknown setting."""
         for name in settings:
-            if name != "strategy" and name not in ClientSettings.__annotations__:
+            if name != "strategy" and name not in SETTINGS:
                 raise unknown_argument("Client()", name)
         self._make: Callable[..., _AnyClient] = make
         self._settings = {**_SETTINGS, **settings}
