@@ -27,14 +27,6 @@ final class CallHandle: Handle, HandleClass {
     }
 }
 
-extension Call {
-    /// For callbacks, which run on the loop. A call of `boxretry_client_perform()` has no handle before the first of them.
-    var pointer: OpaquePointer? {
-        if handle == nil { _ = CallHandle.lent(by: self) }
-        return handle.map { OpaquePointer($0) }
-    }
-}
-
 @_cdecl("boxretry_call_wait") @implementation
 public func boxretry_call_wait(_ call: OpaquePointer!, _ timeout_ms: Int64) -> boxretry_error {
     answer { () throws(Failure) in

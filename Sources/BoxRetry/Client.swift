@@ -367,7 +367,8 @@ public func boxretry_client_perform(
         let handle = try ClientHandle.retained(try required(client, "client"), "client")
         let out = try required(out, "out")
         let call = try handle.makeCall(request, isSubmitted: false)
-        let performed = call.engine.perform(call)
+        if call.lendsHandle { _ = CallHandle.lent(by: call) }
+        let performed = handle.engine.perform(call)
         try performed.start.check()
         guard let result = performed.result else { throw .outOfMemory }
         ResponseHandle(result).give(to: out)

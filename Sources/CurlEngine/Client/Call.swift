@@ -3,47 +3,29 @@ import RetryCore
 
 /// A call: its request, its state, and in the end its result. Only the holder of the loop touches what is not constant,
 /// except what is `shared`, or guarded by a queue or switch.
-public final class Call: TimerEntry, Cancelable {
+public final class Call: CarriedCall, Cancelable {
     public let engine: Engine
-    public let request: RequestCopy
     let strategy: any RetryStrategy
-    private let sharedSettings: SharedCallSettings
-    /// Read where they are, not copied.
-    var settings: CallSettings {
-        @inline(__always) _read { yield sharedSettings.value }
-    }
     public let userPointer: UnsafeMutableRawPointer?
     /// The client that made it.
     let owner: CallOwner?
 
-    let sink: (any BodySink)?
-    /// Of a sink that may be resumed.
-    var download: Download?
-    /// Where the attempt is sent.
-    var target: Target
     /// Nil: without access tokens.
     let auth: CallAuth?
     var machine: CallMachine
     var retryLoop: RetryLoop
-    let deadline: Instant
     let startedAt: Int64
 
     /// The attempt under way, or the one that the strategy is asked about.
     var transfer: Transfer?
     /// Waits for its turn to connect.
     var isQueued = false
-    /// It stands, or is under way, among those of its host.
-    var isCountedByHost = false
     /// While it waits for its turn: it was counted as held by a gate when it began to wait (C3).
     var isCountedAsHeld = false
     /// What a gate has let the attempt under way through with, until the gate has it back (C3); nil: none.
     var gatePass: GatePass?
     /// The next attempt is to use a new connection.
     var isFresh = false
-    /// The attempt under way, or the last one.
-    var attempt: AttemptMachine
-    /// The head of the response that is being received.
-    private(set) var receivedHead = ResponseHead()
     /// The last whole response, which stays with the call however it ends (B10).
     private(set) var lastResponse: ReceivedResponse?
     var records: [AttemptRecord] = []
@@ -53,17 +35,13 @@ public final class Call: TimerEntry, Cancelable {
     /// Of the last exception.
     var exceptionReason: FailureReason?
 
-    /// Its index in the active calls of the engine; -1 if it is not active.
-    var activeIndex = -1
     /// A manual clock is not to advance by itself before the loop has this call.
     private var isWaitedForByClock = false
     /// Its index in the queue of its host, or, after it has ended, in its completion queue.
     var indexInQueue = 0
     var indexInSwitch = 0
 
-    /// The C handle of this call, and whether it is still unclaimed: the thread that takes the call from the queue gets
-    /// it.
-    public var handle: UnsafeMutableRawPointer?
+    /// Its C handle is still unclaimed: the thread that takes the call from the queue gets it.
     public var isUnowned = false
     /// Keeps `handle` alive until the call has ended, since callbacks are lent it and its owner may free it at any moment.
     public var lentHandle: AnyObject?
@@ -90,40 +68,33 @@ public final class Call: TimerEntry, Cancelable {
         tokens: TokenSource? = nil, owner: CallOwner? = nil
     ) {
         // Each argument is moved to where it stays by its last use, and not copied: so what is read of it comes before that.
-        if let virtualTime = engine.virtualTime {
+        let time = engine.time
+        if let virtualTime = time.virtualTime {
             virtualTime.clock.workBegan()
             isWaitedForByClock = true
         }
-        let clock = engine.clock
-        startedAt = clock.monotonic.nanoseconds
-        deadline =
+        startedAt = time.clock.monotonic.nanoseconds
+        let deadline =
             settings.value.deadline == .max
-            ? .distantFuture : clock.boottime.advanced(byMilliseconds: settings.value.deadline)
+            ? .distantFuture : time.clock.boottime.advanced(byMilliseconds: settings.value.deadline)
         var limits = RetryLoop.Limits()
         limits.deadline = deadline
         limits.maxTotalAttempts = settings.value.maxTotalAttempts
         var seeds = SplitMix64(state: shim_next_random_state())
         retryLoop = RetryLoop(strategy: strategy, limits: limits, random: SplitMix64(state: seeds.next()))
-        attempt = AttemptMachine(limits: settings.value.limits)
-        if let sink, sink.isResumable, request.mayBeResumed { download = Download() }
-        target = request.target
         machine = CallMachine(needsToken: tokens != nil)
         auth = tokens.map { CallAuth($0) }
         self.owner = owner
         self.engine = engine
-        self.request = request
         self.strategy = strategy
-        sharedSettings = settings
         self.delivery = delivery
         self.cancelSwitch = cancelSwitch
         self.userPointer = userPointer
-        self.sink = sink
+        super.init(request, settings, sink: sink, time: time, deadline: deadline)
     }
 
     deinit {
         leaveClock()
-        receivedHead.free()
-        download?.forget()
     }
 
     func cancel() { engine.cancel(self) }
@@ -140,17 +111,7 @@ public final class Call: TimerEntry, Cancelable {
     func leaveClock() {
         guard isWaitedForByClock else { return }
         isWaitedForByClock = false
-        engine.virtualTime?.clock.workEnded()
-    }
-
-    /// Keeps the head that an attempt brought, if there is a whole one that has not been kept yet, in place of the one
-    /// before. False if there is no memory.
-    func keepHead(_ transfer: Transfer) -> Bool {
-        guard attempt.isHeadWhole, transfer.head.count > 0 else { return true }
-        guard let head = transfer.takeHead() else { return false }
-        receivedHead.free()
-        receivedHead = head
-        return true
+        time.virtualTime?.clock.workEnded()
     }
 
     /// The attempt is over: what it received no longer depends on its transfer.
@@ -222,16 +183,7 @@ public final class Call: TimerEntry, Cancelable {
 
     /// Nothing of it runs on CLOCK_BOOTTIME at present.
     var isWaitingOnly: Bool {
-        machine.state == .waiting && !(hasDeadline && engine.clock.boottime.nanoseconds >= deadline.nanoseconds)
-    }
-
-    var hasDeadline: Bool { settings.deadline != .max }
-
-    var bodyCanBeSentAgain: Bool { request.source?.canBeSentAgain ?? true }
-
-    /// What ends the sending under way first, if nothing moves, and in how many nanoseconds; below 0 it is overdue.
-    var nextTimeout: (cause: NetworkExceptionCause, left: Int64) {
-        attempt.nextTimeout(settings.timeouts, now: engine.now, boottime: engine.boottime)
+        machine.state == .waiting && !(hasDeadline && time.clock.boottime.nanoseconds >= deadline.nanoseconds)
     }
 
     override func fire(now: Int64) {

@@ -27,7 +27,7 @@ extension Engine {
             countAttempt(isRetry: !call.records.isEmpty)
         }
         do throws(PlanFailure) {
-            startSending(call, try call.plan())
+            startSending(call, try call.plan(settings))
         } catch {
             giveUpTurn(call)
             switch error {
@@ -45,7 +45,7 @@ extension Engine {
 
     private func startSending(_ call: Call, _ plan: consuming AttemptPlan) {
         let isNew = call.attempt.startSending(plan.request, at: now)
-        let transfer = Transfer(call: call, plan: plan)
+        let transfer = Transfer(call: call, plan: plan, loop: self, origins: origins)
         call.transfer = transfer
         arm(call)
         if isNew { emit(.attemptBegan, call) }
@@ -65,12 +65,12 @@ extension Engine {
 
     func sendingEnded(_ call: Call, _ end: AttemptEnd) {
         guard let transfer = call.transfer else { return }
-        detach(transfer)
+        detach(transfer, of: call)
         let action = call.attempt.transportEnded(end, transfer.context)
         guard action != .none else { return arm(call) }
         transfer.reportLastProgress()
         call.request.source?.rest()
-        guard call.keepHead(transfer) else { return attemptEnded(call, transfer, .local(.outOfMemory), end) }
+        guard transfer.keepHead() else { return attemptEnded(call, transfer, .local(.outOfMemory), end) }
         run(action, call, transfer, end)
     }
 
@@ -221,7 +221,7 @@ extension Engine {
 
     /// Writes down an attempt that the end of its call broke off: the server may have acted on it (B10).
     func recordUnfinished(_ call: Call) {
-        if let transfer = call.transfer { detach(transfer) }
+        if let transfer = call.transfer { detach(transfer, of: call) }
         call.records.append(record(of: call, at: now))
         call.attempt.end()
     }
@@ -237,24 +237,18 @@ extension Engine {
             report: call.transfer?.report ?? .none)
     }
 
-    /// The transfer's look-up is over, or it found a connection that there was.
-    func opened(_ transfer: Transfer) {
-        starting.opened(transfer.target)
-    }
-
     /// Takes the transfer out of the transport.
-    func detach(_ transfer: Transfer) {
+    func detach(_ transfer: Transfer, of call: Call) {
         guard !transfer.isDetached else { return }
         transfer.isDetached = true
         transfer.open()
-        starting.ended(
-            transfer.target, isCounted: transfer.call.isCountedByHost, pass: transfer.call.takeGatePass())
+        starting.ended(transfer.target, isCounted: call.isCountedByHost, pass: call.takeGatePass())
         hasMoreToDo = true
         transfer.carrier?.end()
     }
 
-    func drop(_ transfer: inout Transfer?) {
-        if let dropped = transfer { detach(dropped) }
-        transfer = nil
+    func dropTransfer(of call: Call) {
+        if let dropped = call.transfer { detach(dropped, of: call) }
+        call.transfer = nil
     }
 }

@@ -13,7 +13,7 @@ extension Engine {
             enqueue(call, fresh: fresh)
         case .decide: decide(call)
         case .wait(let seconds, let needsToken):
-            drop(&call.transfer)
+            dropTransfer(of: call)
             if needsToken { getToken(call) }
             guard call.machine.state == .waiting else { return }  // There is no other token.
             emit(.retryScheduled, call, call.records.last)
@@ -24,7 +24,7 @@ extension Engine {
     }
 
     func enqueue(_ call: Call, fresh: Bool) {
-        drop(&call.transfer)
+        dropTransfer(of: call)
         call.isFresh = fresh
         call.isQueued = true
         if call.target.parsedURL.has_tls || settings.transport.proxy != nil { usesTLS = true }
@@ -151,7 +151,7 @@ extension Engine {
         if ending == .response, call.transfer?.decision?.action == .succeed { budget?.giveBack() }
         emit(.callEnded, call, isDecided ? call.records.last : nil, ending)
         let result = call.makeResult(ending)
-        drop(&call.transfer)
+        dropTransfer(of: call)
         call.cancelSwitch?.remove(call)
         let waiter = role.withLock { role in
             role.state.isPolling = false
@@ -176,7 +176,7 @@ extension Engine {
     /// nothing; if it cannot, that is how the call ends.
     private func closeBodies(_ call: Call, _ ending: CallMachine.Ending) -> CallMachine.Ending {
         var ending = ending
-        if let transfer = call.transfer, !transfer.isDetached { detach(transfer) }
+        if let transfer = call.transfer, !transfer.isDetached { detach(transfer, of: call) }
         if let sink = call.sink {
             if ending == .response, !(call.isBodyInSink ? sink.finish() : sink.discard()) {
                 ending = .local(.sink)

@@ -30,10 +30,9 @@ extension Engine {
         }
     }
 
-    /// Asks the strategy about a response whose head has come, since its body has to go somewhere (B15). Runs inside
-    /// libcurl. False: stop.
+    /// Asks the strategy about a response whose head has come. Runs inside libcurl. False: stop.
     func askAtHead(_ call: Call, _ transfer: Transfer) -> Bool {
-        guard call.keepHead(transfer) else { return transfer.refuse(.outOfMemory) }
+        guard transfer.keepHead() else { return transfer.refuse(.outOfMemory) }
         makeOutcome(call, transfer, headers: call.receivedHead.list, cause: .none)
         guard call.strategy.callsBack else {
             let answer = charged(StrategyAnswer(of: call.retryLoop, about: transfer.outcome, clock: clock), transfer)

@@ -9,7 +9,7 @@ extension Engine: GateLoop {
     private static let gateLife: Int64 = 60_000_000_000
 
     /// The head of a final response has come. False: out of memory.
-    func headReceived(_ call: Call, _ transfer: Transfer) -> Bool {
+    func tellGate(of call: Call, _ transfer: Transfer) -> Bool {
         guard settings.sharesRetryAfter, let index = starting.hosts.knownIndex(for: transfer.target.parsedURL) else {
             return true
         }
@@ -20,7 +20,7 @@ extension Engine: GateLoop {
         var unitRandom = 0.0
         let status = call.attempt.exchange.status
         if status == 429 || status == 503 {
-            guard call.keepHead(transfer) else { return false }
+            guard transfer.keepHead() else { return false }
             unitRandom = gate?.unitRandom ?? HostGate.drawUnit()
             retryAfter = call.strategy.readSharedRetryAfter(
                 call.receivedHead.list, clock: clock, unitRandom: unitRandom)
@@ -137,7 +137,7 @@ extension Engine {
     func timedOutInQueue(_ call: Call) {
         starting.remove(call)
         call.isQueued = false
-        let transfer = Transfer(call: call, plan: call.planOfNothing())
+        let transfer = Transfer(call: call, plan: call.planOfNothing(), loop: self, origins: origins)
         transfer.isDetached = true
         call.transfer = transfer
         _ = call.attempt.startSending(transfer.plan.request, at: now)

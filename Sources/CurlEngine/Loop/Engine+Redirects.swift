@@ -13,28 +13,10 @@ extension Engine {
         case failed(LocalFailure)
     }
 
-    /// Whether the response, whose head is kept, is a redirect that is not the call's answer. Nil: out of memory.
-    func willFollow(_ call: Call) -> Bool? {
-        switch redirectTarget(call) {
-        case .to(let target): !target.hasBody || call.bodyCanBeSentAgain
-        case .nowhere: false
-        case .outOfMemory: nil
-        }
-    }
-
-    /// Where the response, whose head is kept, redirects the call.
-    private func redirectTarget(_ call: Call) -> Target.Followed {
-        let status = call.attempt.exchange.status
-        guard Redirect.isRedirect(status), call.settings.maxRedirects > 0,
-            let location = call.receivedHead.list.firstValue(of: "Location")
-        else { return .nowhere }
-        return call.target.followed(status: status, location: location, from: call.request.target)
-    }
-
     /// Follows a redirect.
     func followed(_ call: Call) -> Followed {
         let target: Target
-        switch redirectTarget(call) {
+        switch call.redirectTarget {
         case .to(let followed): target = followed
         case .nowhere: return .nowhere
         case .outOfMemory: return .failed(.outOfMemory)

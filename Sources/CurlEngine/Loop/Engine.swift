@@ -365,7 +365,7 @@ public final class Engine {
     private func takeEnded(_ transport: any Transport) {
         while let ended = transport.takeEnded() {
             let transfer = ended.transfer
-            sendingEnded(transfer.call, ended.end, code: ended.code)
+            if let call = call(transfer.call) { sendingEnded(call, ended.end, code: ended.code) }
         }
     }
 

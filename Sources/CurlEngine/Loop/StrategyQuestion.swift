@@ -18,6 +18,6 @@ final class StrategyQuestion {
 
     /// Runs the strategy's callbacks.
     func ask() {
-        answer = StrategyAnswer(of: loop, about: outcome, clock: call.engine.time.clock)
+        answer = StrategyAnswer(of: loop, about: outcome, clock: call.time.clock)
     }
 }

@@ -30,7 +30,7 @@ extension CurlEasy {
     }
 
     private func setConnectLimit(isFirstAddress: Bool = false) {
-        guard let call = transfer?.call else { return }
-        shim_easy_set_connect_timeout(handle, call.engine.connectLimit(of: call, isFirstAddress: isFirstAddress))
+        guard let transfer else { return }
+        shim_easy_set_connect_timeout(handle, transfer.connectLimit(isFirstAddress: isFirstAddress))
     }
 }

@@ -13,7 +13,7 @@ func transportEnd(_ code: CURLcode, of transfer: Transfer, _ easy: CurlEasy?) ->
         return .failed(.resolve)
     case CURLE_OPERATION_TIMEDOUT:
         // The kernel gave up; or the loop was late, and libcurl looked at the clock before our timers did.
-        transfer.call.engine.time.read()
+        transfer.call.time.read()
         let timeout = transfer.call.nextTimeout
         return timeout.left <= 0 ? .timedOut(timeout.cause) : .failed(.connect)
     case CURLE_PROXY: return .refusedByProxy(status: 0)

@@ -41,6 +41,6 @@ extension Transfer {
             now.send_total = -1
         }
         onProgress(plan.attemptNumber, now, resumedFrom)
-        call.engine.time.read()
+        call.time.read()
     }
 }

@@ -59,23 +59,18 @@ extension Transfer {
         let call = call
         var isFollowed = false
         if call.sink?.takesErrors == true {
-            guard call.keepHead(self), let answer = call.engine.willFollow(call) else { return refuse(.outOfMemory) }
+            guard keepHead(), let answer = call.willFollow else { return refuse(.outOfMemory) }
             isFollowed = answer
         }
         let start = call.attempt.headEnded(isFollowed: isFollowed)
-        if start != .stop {
-            guard call.engine.headReceived(call, self) else { return refuse(.outOfMemory) }
-            if call.attempt.exchange.hasEarlyResponse { call.engine.arm(call) }
-            // Nothing more will be sent, so that nothing is waited for.
-            if call.attempt.exchange.status >= 400, call.attempt.exchange.isPaused { call.engine.resume(call) }
-        }
+        if start != .stop, !loop.headReceived(call) { return refuse(.outOfMemory) }
         switch start {
         case .stop: return false
         case .keep: return true
         case .forgetDownload:
             call.download?.forget()
             return false
-        case .ask: return call.engine.askAtHead(call, self)
+        case .ask: return loop.askAtHead(call)
         }
     }
 
@@ -92,7 +87,7 @@ extension Transfer {
                 DeliveredHead(
                     handle: call.handle, url: target.shownURL, status: exchange.status, httpVersion: exchange.httpVersion,
                     reasonPhrase: call.receivedHead.reasonPhrase, headers: call.receivedHead.list))
-            call.engine.time.read()  // Foreign code may have taken its time.
+            call.time.read()  // Foreign code may have taken its time.
             guard hasStarted else { return refuse(.sink) }
         case .wrong:
             call.download?.forget()
@@ -138,7 +133,7 @@ extension Transfer {
     private func give(_ data: UnsafePointer<CChar>, _ count: Int) -> BodyAnswer {
         guard let sink = call.sink else { return .stop }
         let result = sink.write(call.handle, data, count)
-        call.engine.time.read()  // Foreign code may have taken its time.
+        call.time.read()  // Foreign code may have taken its time.
         switch result {
         case .taken: return .proceed
         case .pause:
@@ -160,7 +155,7 @@ extension Transfer {
     func read(_ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int) -> Int64 {
         guard let source = call.request.source else { return Int64(SHIM_READ_FAILED) }
         let result = source.read(call.handle, buffer, capacity)
-        call.engine.time.read()
+        call.time.read()
         switch result {
         case .bytes(let count):
             bytesRead += Int64(count)

@@ -6,9 +6,11 @@ import RetryCore
 final class Transfer {
     /// The call keeps this transfer in turn, and lets go of it before it ends.
     ///
-    /// Functions that use what the call has, such as its engine, begin with `let call`: of what is reached by one step from
+    /// Functions that use what the call has, such as its clock, begin with `let call`: of what is reached by one step from
     /// there the compiler counts no references.
-    let call: Call
+    let call: CarriedCall
+    unowned(unsafe) let loop: any TransferLoop
+    private unowned(unsafe) let origins: KnownOrigins
     let plan: AttemptPlan
     var target: Target { plan.target }
     /// What the transport has of it; nil before it has begun, and once it has been dropped.
@@ -56,8 +58,11 @@ final class Transfer {
         }
     }
 
-    init(call: Call, plan: consuming AttemptPlan) {
+    /// The loop and what is known of origins outlive it.
+    init(call: CarriedCall, plan: consuming AttemptPlan, loop: any TransferLoop, origins: KnownOrigins) {
         self.call = call
+        self.loop = loop
+        self.origins = origins
         self.plan = plan
     }
 
@@ -67,10 +72,15 @@ final class Transfer {
         shim_decoder_free(decoder)
     }
 
-    /// Nil if there is no memory.
-    func takeHead() -> ResponseHead? {
+    /// Keeps the head that the attempt brought, if there is a whole one that has not been kept yet, in place of the one
+    /// before. False if there is no memory.
+    func keepHead() -> Bool {
+        guard call.attempt.isHeadWhole, head.count > 0 else { return true }
         defer { head = shim_buffer() }
-        return ResponseHead(head, lines: call.attempt.exchange.headerLines)
+        guard let kept = ResponseHead(head, lines: call.attempt.exchange.headerLines) else { return false }
+        call.receivedHead.free()
+        call.receivedHead = kept
+        return true
     }
 
     func takeBody() -> shim_buffer {
@@ -88,13 +98,13 @@ final class Transfer {
         attempt.compressed = plan.isCompressed
         // Where it is not known, waiting would not do: a server that does not say what it speaks would hold up all.
         let version = call.settings.httpVersion
-        let known = call.engine.origins.protocols.versions(of: target.parsedURL, version)
+        let known = origins.protocols.versions(of: target.parsedURL, version)
         attempt.multiplexed = known == .multiplexed
         if version == .http2, known == .http1Needed {
             attempt.http_version = Int32(SHIM_HTTP_1_1)
         }
-        attempt.new_lookup = call.engine.origins.doubtful.take(target.parsedURL)
-        attempt.connect_timeout_ms = call.engine.connectLimit(of: call, isFirstAddress: true)
+        attempt.new_lookup = origins.doubtful.take(target.parsedURL)
+        attempt.connect_timeout_ms = connectLimit(isFirstAddress: true)
         // Else all that moves is seen as it comes (M1).
         attempt.watched = target.hasBody || call.settings.onProgress != nil
         return attempt
@@ -115,20 +125,17 @@ final class Transfer {
     func maySend(over agreed: ConnectionProtocol = .unknown, _ problem: ConnectionProblem? = nil) -> Bool {
         let call = call
         open()
-        call.engine.time.read()  // There may have been many before it in this turn.
+        call.time.read()  // There may have been many before it in this turn.
         touch()
         switch call.attempt.maySend(over: agreed, problem) {
         case .avoid(let problem):
-            if problem == .busy { call.engine.origins.protocols.record(target.parsedURL, call.settings.httpVersion, .mixed) }
+            if problem == .busy { origins.protocols.record(target.parsedURL, call.settings.httpVersion, .mixed) }
             return false
         case .veto: return false
         case .send: break
         }
         if target.parsedURL.has_tls { recordProtocol() }
-        if call.isCountedByHost {
-            call.engine.starting.connected(target)
-            call.engine.hasMoreToDo = true
-        }
+        if call.isCountedByHost { loop.connected(target) }
         // The refusal may come before the transport has returned from sending.
         if call.attempt.exchange.isMultiplexed, call.attempt.mayNeedHTTP1 { carrier?.listenForRefusals(true) }
         return true
@@ -137,20 +144,19 @@ final class Transfer {
     func recordProtocol() {
         let agreed = call.attempt.exchange.agreed
         guard agreed != .unknown else { return }
-        call.engine.origins.protocols.record(
+        origins.protocols.record(
             target.parsedURL, call.settings.httpVersion, agreed == .http2 ? .multiplexed : .serial)
     }
 
     /// The server has refused HTTP/2 (RFC 9113, 7).
     func needsHTTP1() {
-        if call.attempt.needsHTTP1() { call.engine.origins.protocols.record(target.parsedURL, .http2, .http1Needed) }
+        if call.attempt.needsHTTP1() { origins.protocols.record(target.parsedURL, .http2, .http1Needed) }
     }
 
     func open() {
         guard !isOpen else { return }
-        let call = call
         isOpen = true
-        call.engine.opened(self)
+        loop.opened(target)
     }
 
     func opensSocket(exhausted: Bool) {
@@ -163,14 +169,14 @@ final class Transfer {
     /// The request has gone out, which may have taken its time.
     func wasSent() {
         let call = call
-        call.engine.time.read()
+        call.time.read()
         touch()
     }
 
     /// Data moves. The engine has read the clock for the event that reports this.
     func touch() {
-        call.attempt.moved(at: call.engine.time.now)
-        call.engine.time.movements &+= 1
+        call.attempt.moved(at: call.time.now)
+        call.time.movements &+= 1
     }
 
     /// Something moves on the connection.

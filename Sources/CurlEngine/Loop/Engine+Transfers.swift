@@ -1,0 +1,32 @@
+import RetryCore
+
+/// What the transfers report. All of it runs on the loop, most of it inside libcurl.
+extension Engine: TransferLoop {
+    /// The call that a transfer is about: it is active as long as it has one that is under way.
+    func call(_ carried: CarriedCall) -> Call? {
+        active.indices.contains(carried.activeIndex) ? active[carried.activeIndex] : nil
+    }
+
+    func opened(_ target: Target) {
+        starting.opened(target)
+    }
+
+    func connected(_ target: Target) {
+        starting.connected(target)
+        hasMoreToDo = true
+    }
+
+    func headReceived(_ carried: CarriedCall) -> Bool {
+        guard let call = call(carried), let transfer = call.transfer else { return true }
+        guard tellGate(of: call, transfer) else { return false }
+        if call.attempt.exchange.hasEarlyResponse { arm(call) }
+        // Nothing more will be sent, so that nothing is waited for.
+        if call.attempt.exchange.status >= 400, call.attempt.exchange.isPaused { resume(call) }
+        return true
+    }
+
+    func askAtHead(_ carried: CarriedCall) -> Bool {
+        guard let call = call(carried), let transfer = call.transfer else { return false }
+        return askAtHead(call, transfer)
+    }
+}
