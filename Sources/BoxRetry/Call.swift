@@ -32,32 +32,32 @@ public func boxretry_call_wait(_ call: OpaquePointer!, _ timeout_ms: Int64) -> b
     answer { () throws(Failure) in
         try refuseInCallback()
         let call = try CallHandle.retained(try required(call, "call"), "call").call
-        guard call.engine.wait(for: call, until: try checkedLimit(timeout_ms)) else { throw .waitTimeout }
+        guard call.loop.wait(for: call, until: try checkedLimit(timeout_ms)) else { throw .waitTimeout }
     }
 }
 
 @_cdecl("boxretry_call_wake") @implementation
 public func boxretry_call_wake(_ call: OpaquePointer!) {
     guard call != nil else { return }
-    _ = CallHandle.with(call, "call") { handle in handle.call.engine.wake(handle.call) }
+    _ = CallHandle.with(call, "call") { handle in handle.call.loop.wake(handle.call) }
 }
 
 @_cdecl("boxretry_call_cancel") @implementation
 public func boxretry_call_cancel(_ call: OpaquePointer!) {
-    _ = CallHandle.with(call, "call") { handle in handle.call.engine.cancel(handle.call) }
+    _ = CallHandle.with(call, "call") { handle in handle.call.loop.cancel(handle.call) }
 }
 
 @_cdecl("boxretry_call_resume") @implementation
 public func boxretry_call_resume(_ call: OpaquePointer!) {
     guard call != nil else { return }
-    _ = CallHandle.with(call, "call") { handle in handle.call.engine.resume(handle.call) }
+    _ = CallHandle.with(call, "call") { handle in handle.call.loop.resume(handle.call) }
 }
 
 @_cdecl("boxretry_call_take_response") @implementation
 public func boxretry_call_take_response(_ call: OpaquePointer!) -> OpaquePointer! {
     var response: OpaquePointer?
     _ = CallHandle.with(call, "call") { handle in
-        if let result = handle.call.engine.takeResult(of: handle.call) { ResponseHandle(result).give(to: &response) }
+        if let result = handle.call.loop.takeResult(of: handle.call) { ResponseHandle(result).give(to: &response) }
     }
     return response
 }
@@ -71,5 +71,5 @@ public func boxretry_call_user_pointer(_ call: OpaquePointer!) -> UnsafeMutableR
 
 @_cdecl("boxretry_call_free") @implementation
 public func boxretry_call_free(_ call: OpaquePointer!) {
-    CallHandle.take(call) { $0.call.engine.abandon($0.call) }
+    CallHandle.take(call) { $0.call.loop.abandon($0.call) }
 }

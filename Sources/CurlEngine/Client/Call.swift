@@ -1,10 +1,61 @@
 import CShims
 import RetryCore
 
+/// The loop that calls are made for.
+public protocol CallLoop: AnyObject {
+    // From any thread:
+
+    func cancel(_ call: Call)
+
+    /// Resumes a body that a callback has paused.
+    func resume(_ call: Call)
+
+    /// Ends the wait for a call that is running, or else the next one.
+    func wake(_ call: Call)
+
+    /// Waits for the end of a call that was submitted. False if that time, of CLOCK_MONOTONIC, came first, or `wake()`.
+    func wait(for call: Call, until limit: Int64) -> Bool
+
+    /// The call's result, if the call has ended. Only the first caller gets it.
+    func takeResult(of call: Call) -> CallResult?
+
+    /// The program has abandoned this call: cancels it, and keeps it out of its queue.
+    func abandon(_ call: Call)
+
+    /// Drives the loop until `limit`, or until `destination` has a call. False if another thread drives it, or if there is
+    /// nothing to do. A client without a thread waits for the role instead.
+    func drive(for destination: any CallDestination, until limit: Int64) -> Bool
+
+    // On the loop:
+
+    /// The call's time has come.
+    func timerFired(_ call: Call, now: Int64)
+}
+
+/// Where calls go that have ended. Any thread.
+public protocol CallDestination: AnyObject {
+    /// A call of that loop will come. False if no thread will wait for it here: the program polls.
+    func expect(_ loop: any CallLoop) -> Bool
+
+    /// One that was expected does not come.
+    func expectNoMore()
+
+    /// A call that is expected has begun, and its loop has no thread.
+    func wakeTakers()
+
+    /// A call that was expected has ended. False if no calls are accepted any more.
+    func put(_ call: Call) -> Bool
+
+    /// The program has abandoned this call: it is not accepted, or removed.
+    func abandon(_ call: Call)
+
+    var hasCalls: Bool { get }
+}
+
 /// A call: its request, its state, and in the end its result. Only the holder of the loop touches what is not constant,
 /// except what is `shared`, or guarded by a queue or switch.
 public final class Call: CarriedCall, Cancelable {
-    public let engine: Engine
+    public let loop: any CallLoop
     let strategy: any RetryStrategy
     public let userPointer: UnsafeMutableRawPointer?
     /// The client that made it.
@@ -56,19 +107,17 @@ public final class Call: CarriedCall, Cancelable {
     /// How the end of a call is reported, besides to the threads that wait for it.
     public enum Delivery {
         case none
-        case queue(CompletionQueue)
+        case queue(any CallDestination)
         /// Runs on the loop.
         case callback((Call) -> Void)
     }
 
-    public init(
-        engine: Engine, request: RequestCopy, strategy: any RetryStrategy, settings: SharedCallSettings,
-        delivery: Delivery, cancelSwitch: CancelSwitch?, userPointer: UnsafeMutableRawPointer?,
-        sink: (any BodySink)? = nil,
-        tokens: TokenSource? = nil, owner: CallOwner? = nil
+    init(
+        loop: any CallLoop, time: LoopClock, request: RequestCopy, strategy: any RetryStrategy,
+        settings: SharedCallSettings, delivery: Delivery, cancelSwitch: CancelSwitch?,
+        userPointer: UnsafeMutableRawPointer?, sink: (any BodySink)?, tokens: TokenSource?, owner: CallOwner?
     ) {
         // Each argument is moved to where it stays by its last use, and not copied: so what is read of it comes before that.
-        let time = engine.time
         if let virtualTime = time.virtualTime {
             virtualTime.clock.workBegan()
             isWaitedForByClock = true
@@ -85,7 +134,7 @@ public final class Call: CarriedCall, Cancelable {
         machine = CallMachine(needsToken: tokens != nil)
         auth = tokens.map { CallAuth($0) }
         self.owner = owner
-        self.engine = engine
+        self.loop = loop
         self.strategy = strategy
         self.delivery = delivery
         self.cancelSwitch = cancelSwitch
@@ -97,7 +146,7 @@ public final class Call: CarriedCall, Cancelable {
         leaveClock()
     }
 
-    func cancel() { engine.cancel(self) }
+    func cancel() { loop.cancel(self) }
 
     /// What the call shares with other threads. The lock of its engine is held.
     @inline(__always)
@@ -125,12 +174,12 @@ public final class Call: CarriedCall, Cancelable {
         if isWhole { lastResponse = response }
     }
 
-    func makeResult(_ ending: CallMachine.Ending) -> CallResult {
+    func makeResult(_ ending: CallMachine.Ending, _ proxies: ProxyNames) -> CallResult {
         let reason = reason(of: ending)
         return CallResult(
             ending: ending, response: response(with: ending), records: records, redirects: redirects,
             reconnects: reconnects, sinkLength: sinkLength(ending), target: target, tokenFailure: auth?.failure,
-            reason: reason, proxyName: proxyName(reason), userPointer: userPointer)
+            reason: reason, proxyName: proxyName(reason, proxies), userPointer: userPointer)
     }
 
     /// The response that the call ended with; or the last one before a cancel, the deadline or a callback ended it (B10).
@@ -160,9 +209,9 @@ public final class Call: CarriedCall, Cancelable {
         }
     }
 
-    private func proxyName(_ reason: FailureReason?) -> ProviderText {
+    private func proxyName(_ reason: FailureReason?, _ proxies: ProxyNames) -> ProviderText {
         guard case .proxy = reason?.why else { return .none }
-        return engine.proxies.name(hasTLS: target.parsedURL.has_tls)
+        return proxies.name(hasTLS: target.parsedURL.has_tls)
     }
 
     /// What the sink has of the response that the call ended with, or of the one that broke off.
@@ -187,110 +236,6 @@ public final class Call: CarriedCall, Cancelable {
     }
 
     override func fire(now: Int64) {
-        engine.timerFired(self, now: now)
+        loop.timerFired(self, now: now)
     }
-}
-
-/// What is known of an attempt, once it has ended.
-public struct AttemptRecord {
-    public var status: Int32
-    /// The exception's cause; none for a response.
-    public var cause: NetworkExceptionCause
-    /// What was decided; nil if the call ended before anybody was asked.
-    public var decision: Decision?
-    /// Nanoseconds since the call began.
-    public var startedAt: Int64
-    public var endedAt: Int64
-    /// Times that the request was sent again at once on a new connection, since the old one was dead (B13).
-    public var reconnects: Int32
-    /// libcurl's own code; 0 if all was well.
-    public var curlCode: Int32
-    public var number: Int32
-    /// 0 if the attempt ended in a response.
-    public var exceptionNumber: Int32
-    public var redirects: Int32
-    /// Over all of its sendings (B12).
-    public var requestSent: RequestSent
-    /// Bytes that a resumed download had before.
-    public var resumedFrom: Int64
-    /// How its last sending went.
-    public var report: shim_report
-}
-
-extension shim_report {
-    /// Nothing was sent.
-    static var none: shim_report {
-        shim_report(
-            http_version: 0, sent: 0, received: 0, lookup: -1, connect: -1, tls: -1, first_byte: -1, proxy_status: 0,
-            tls_problem: nil, is_proxy_tls: false, has_bad_framing: false, system_error: 0)
-    }
-}
-
-/// A redirect that was followed.
-public struct RedirectRecord {
-    public var attemptNumber: Int32
-    public var status: Int32
-    let target: Target
-
-    public var url: UnsafePointer<CChar> { target.shownURL }
-}
-
-/// A request that was sent again at once on a new connection, since the old one was dead (B13).
-public struct ReconnectRecord {
-    public var attemptNumber: Int32
-    public var cause: NetworkExceptionCause
-    /// Nanoseconds since the call began.
-    public var at: Int64
-}
-
-/// How a call ended, and with what. Never changes.
-public final class CallResult {
-    public let ending: CallMachine.Ending
-    public let records: [AttemptRecord]
-    public let redirects: [RedirectRecord]
-    public let reconnects: [ReconnectRecord]
-    /// Bytes of the body that the sink has.
-    public let sinkLength: Int64
-    private let response: ReceivedResponse?
-    private let target: Target
-    /// Why no access token could be got, if that ended the call.
-    public let tokenFailure: TokenWaitFailure?
-    /// What more there is to say of how it ended; nil: nothing.
-    public let reason: FailureReason?
-    /// Host and port of the proxy, if it is about one.
-    public let proxyName: ProviderText
-    public let userPointer: UnsafeMutableRawPointer?
-
-    init(
-        ending: CallMachine.Ending, response: ReceivedResponse?, records: [AttemptRecord], redirects: [RedirectRecord],
-        reconnects: [ReconnectRecord], sinkLength: Int64, target: Target, tokenFailure: TokenWaitFailure?,
-        reason: FailureReason?, proxyName: ProviderText,
-        userPointer: UnsafeMutableRawPointer?
-    ) {
-        self.ending = ending
-        self.response = response
-        self.records = records
-        self.redirects = redirects
-        self.reconnects = reconnects
-        self.sinkLength = sinkLength
-        self.target = target
-        self.tokenFailure = tokenFailure
-        self.reason = reason
-        self.proxyName = proxyName
-        self.userPointer = userPointer
-    }
-
-    /// 0: without a response.
-    public var status: Int32 { response?.status ?? 0 }
-
-    public var isBodyCutOff: Bool { response?.isBodyCutOff ?? false }
-
-    /// Where the response came from; without one, where the last attempt went.
-    public var url: UnsafePointer<CChar> { (response?.target ?? target).shownURL }
-
-    public var body: UnsafeRawBufferPointer { response?.body ?? UnsafeRawBufferPointer(start: nil, count: 0) }
-
-    public var headerList: HeaderList { response?.headers ?? .empty }
-
-    public var reasonPhrase: UnsafePointer<CChar> { response?.reasonPhrase ?? StaticString("").cString }
 }

@@ -2,19 +2,19 @@ import CShims
 import RetryCore
 
 /// Ended calls, in the order in which they ended, and a descriptor that is readable while there are any.
-public final class CompletionQueue {
+public final class CompletionQueue: CallDestination {
     private struct State {
         let eventfd: Int32
         var calls = CallQueue()
         var isClosed = false
         /// Somebody may poll the descriptor.
         var isPolled = false
-        /// Calls that will be delivered here, and the engine of all of them: a thread that waits here may drive it. Nil:
-        /// there are no calls, or several engines.
+        /// Calls that will be delivered here, and the loop of all of them: a thread that waits here may drive it. Nil:
+        /// there are no calls, or several loops.
         var expected = 0
-        var engine: Engine?
+        var loop: (any CallLoop)?
         var waiters = 0
-        /// Calls in progress on engines without a thread: a thread that waits here drives the engine.
+        /// Calls in progress on loops without a thread: a thread that waits here drives the loop.
         var begun = 0
 
         init(_ eventfd: Int32) {
@@ -24,7 +24,7 @@ public final class CompletionQueue {
         /// One that was expected has come, or does not come.
         mutating func expectNoMore() {
             expected -= 1
-            if expected == 0 { engine = nil }
+            if expected == 0 { loop = nil }
         }
 
         mutating func append(_ call: Call) {
@@ -83,35 +83,30 @@ public final class CompletionQueue {
         return eventfd
     }
 
-    /// A call of that engine will be delivered here. False if no thread will wait here: the program polls the
-    /// descriptor.
-    func expect(_ engine: Engine) -> Bool {
+    public func expect(_ loop: any CallLoop) -> Bool {
         monitor.withLock { held in
             if held.state.expected == 0 {
-                held.state.engine = engine
-            } else if held.state.engine !== engine {
-                held.state.engine = nil
+                held.state.loop = loop
+            } else if held.state.loop !== loop {
+                held.state.loop = nil
             }
             held.state.expected += 1
             return !held.state.isPolled
         }
     }
 
-    /// A call that is expected has begun, and its engine has no thread.
-    func wakeTakers() {
+    public func wakeTakers() {
         monitor.withLock { held in
             held.state.begun += 1
             if held.state.waiters > 0 { held.wakeAll() }
         }
     }
 
-    /// One that was expected does not come.
-    func expectNoMore() {
+    public func expectNoMore() {
         monitor.withLock { $0.state.expectNoMore() }
     }
 
-    /// A call that was expected has ended. False if the queue is closed.
-    func put(_ call: Call) -> Bool {
+    public func put(_ call: Call) -> Bool {
         monitor.withLock { held in
             held.state.expectNoMore()
             guard !held.state.isClosed else { return false }
@@ -122,10 +117,9 @@ public final class CompletionQueue {
         }
     }
 
-    var hasCalls: Bool { monitor.withLock { !$0.state.calls.isEmpty } }
+    public var hasCalls: Bool { monitor.withLock { !$0.state.calls.isEmpty } }
 
-    /// The program has abandoned this call: the queue does not accept it, or removes it.
-    func abandon(_ call: Call) {
+    public func abandon(_ call: Call) {
         monitor.withLock { held in
             call.isAbandoned = true
             held.state.remove(call)
@@ -165,11 +159,11 @@ public final class CompletionQueue {
         }
     }
 
-    /// Drives the engine of the calls that are to come, or waits for one. False if that time came first.
+    /// Drives the loop of the calls that are to come, or waits for one. False if that time came first.
     private func wait(_ held: borrowing Monitor<State>.Held, until limit: Int64) -> Bool {
         let seen = held.state.begun
-        if let engine = held.state.engine {
-            let hasDriven = held.unlocked { engine.drive(for: self, until: limit) }
+        if let loop = held.state.loop {
+            let hasDriven = held.unlocked { loop.drive(for: self, until: limit) }
             if hasDriven { return shim_monotonic_nanoseconds() < limit }
         }
         held.state.waiters += 1

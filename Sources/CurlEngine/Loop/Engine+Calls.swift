@@ -68,7 +68,7 @@ extension Engine {
                 attemptNumber: call.attemptNumber - (isRunning ? 0 : 1), record: record, ending: ending))
     }
 
-    func timerFired(_ call: Call, now: Int64) {
+    public func timerFired(_ call: Call, now: Int64) {
         if call.hasDeadline, clock.boottime.nanoseconds >= call.deadline.nanoseconds {
             return run(call.machine.deadlinePassed(), call)
         }
@@ -150,7 +150,7 @@ extension Engine {
         let isDecided = ending != .cancelled && ending != .deadline
         if ending == .response, call.transfer?.decision?.action == .succeed { budget?.giveBack() }
         emit(.callEnded, call, isDecided ? call.records.last : nil, ending)
-        let result = call.makeResult(ending)
+        let result = call.makeResult(ending, proxies)
         dropTransfer(of: call)
         call.cancelSwitch?.remove(call)
         let waiter = role.withLock { role in

@@ -82,7 +82,7 @@ extension Engine {
         /// The call has ended, or its waiter is woken.
         case end(of: Call)
         /// An ended call has come there.
-        case arrival(CompletionQueue)
+        case arrival(any CallDestination)
         /// Another thread wants the role.
         case waitingDriver
         /// All calls of a client have ended.
@@ -96,7 +96,7 @@ extension Engine {
         switch goal {
         case .turn: true
         case .end(let call): call.shared(role) { $0.isWaitOver }
-        case .arrival(let queue): queue.hasCalls
+        case .arrival(let destination): destination.hasCalls
         case .waitingDriver: role.state.waitingDrivers > 0
         case .ends(let owner): owner.shared(role) { $0.unfinished == 0 }
         case .allEnds: role.state.unfinished == 0
@@ -287,23 +287,23 @@ extension Engine {
         return true
     }
 
-    /// Drives the loop until `limit`, or until the queue has a call. False if another thread drives it, or if there is
-    /// nothing to do. A client without a thread waits for the role instead.
-    func drive(for queue: CompletionQueue, until limit: Int64) -> Bool {
+    public func drive(for destination: any CallDestination, until limit: Int64) -> Bool {
         role.withLock { role in
-            if settings.isDriven { return driveOrWait(role, for: queue, until: limit) }
+            if settings.isDriven { return driveOrWait(role, for: destination, until: limit) }
             guard role.state.unfinished > 0, claimRole(role, until: limit) else { return false }
-            drive(role, until: limit, .arrival(queue))
+            drive(role, until: limit, .arrival(destination))
             leaveRole(role, afterGracePeriod: true)
             return true
         }
     }
 
-    private func driveOrWait(_ role: borrowing LoopRole.Held, for queue: CompletionQueue, until limit: Int64) -> Bool {
+    private func driveOrWait(
+        _ role: borrowing LoopRole.Held, for destination: any CallDestination, until limit: Int64
+    ) -> Bool {
         while role.state.unfinished > 0 {
-            if queue.hasCalls { return true }
+            if destination.hasCalls { return true }
             if !role.state.hasDriver {
-                drive(role, until: limit, .arrival(queue))
+                drive(role, until: limit, .arrival(destination))
                 return true
             }
             guard role.wait(until: limit) else { return true }

@@ -5,7 +5,7 @@ import RetryCore
 ///
 /// The loop is a role, not a thread. Its holder runs `turn()`: a thread that blocks for a call, if the role is free,
 /// otherwise the engine's own thread. All state belongs to the holder, except what the lock guards, the `LoopRole`.
-public final class Engine {
+public final class Engine: CallLoop {
     /// The number of attempts that begin in a turn, if there is no work for others, or if that work is slow.
     private static let startsWhenIdle = 4
     private static let startsWhenSlow = 64
@@ -47,19 +47,7 @@ public final class Engine {
     /// When one of them has something to do.
     let guestTimer = TimerEntry()
 
-    public struct Stats {
-        public var calls: Int64 = 0
-        public var ended: Int64 = 0
-        public var attempts: Int64 = 0
-        public var retries: Int64 = 0
-        public var reconnects: Int64 = 0
-        /// Times that a gate closed, and that one opened (C3).
-        public var gatesClosed: Int64 = 0
-        public var gatesOpened: Int64 = 0
-        /// Attempts that waited for a gate.
-        public var held: Int64 = 0
-    }
-
+    public typealias Stats = EngineStats
     public typealias SetupFailure = TransportSetupFailure
 
     /// Takes the settings over, also if it fails.
@@ -173,7 +161,6 @@ public final class Engine {
         return start
     }
 
-    /// Waits for the end of a call that was submitted. False if that time, of CLOCK_MONOTONIC, came first, or `wake()`.
     public func wait(for call: Call, until limit: Int64) -> Bool {
         role.withLock { role in
             wait(role, for: call, until: limit, mayTakeRole: true)
@@ -181,7 +168,6 @@ public final class Engine {
         }
     }
 
-    /// Ends the wait for a call that is running, or else the next one.
     public func wake(_ call: Call) {
         let waiter = role.withLock { role in
             role.state.isWakePending = true
@@ -198,7 +184,6 @@ public final class Engine {
         }
     }
 
-    /// Resumes a body that a callback has paused.
     public func resume(_ call: Call) {
         role.withLock { role in
             if call.shared(role, { $0.resume() }) { post(role, .resume(call), about: call) }
@@ -237,7 +222,6 @@ public final class Engine {
         return isClosed || waiter?.wait(until: limit) == true
     }
 
-    /// The program has abandoned this call: cancels it, and keeps it out of its queue.
     public func abandon(_ call: Call) {
         if case .queue(let queue) = call.delivery { queue.abandon(call) }
         let (unread, isDone) = role.withLock { role in call.shared(role) { ($0.takeResult(), $0.isDone) } }
@@ -252,7 +236,6 @@ public final class Engine {
         return stats
     }
 
-    /// The call's result, if the call has ended. Only the first caller gets it.
     public func takeResult(of call: Call) -> CallResult? {
         role.withLock { role in call.shared(role) { $0.takeResult() } }
     }

@@ -31,7 +31,7 @@ struct LoopRole: EngineLock {
     var endsCalls = false
     /// Clients that share this engine, and are not closed.
     var owners = 0
-    var stats = Engine.Stats()
+    var stats = EngineStats()
     /// For the threads that wake the driver, which has a reference of its own. Nil: the engine is closed.
     var transport: (any Transport)?
 
