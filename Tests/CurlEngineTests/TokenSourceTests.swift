@@ -6,32 +6,33 @@ import Testing
 
 /// A provider that keeps its requests, to be answered when a test wants to.
 private final class HeldRequests: TokenProvider {
-    private let monitor = shim_monitor_new(0)
-    private var held: [TokenRequest] = []
+    private let held: Monitor<[TokenRequest]>
     var mayBlock: Bool { false }
 
-    deinit {
-        shim_monitor_free(monitor)
+    init() throws {
+        guard let held = Monitor([TokenRequest]()) else { throw Engine.SetupFailure.outOfMemory }
+        self.held = held
     }
 
-    func provide(_ request: TokenRequest) { locked { held.append(request) } }
-    var requests: [TokenRequest] { locked { held } }
+    func provide(_ request: TokenRequest) { held.withLock { $0.state.append(request) } }
+    var requests: [TokenRequest] { held.withLock { $0.state } }
     /// Requests keep their source, and that its provider.
-    func forget() { locked { held = [] } }
-
-    private func locked<Result>(_ body: () -> Result) -> Result {
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        return body()
+    func forget() {
+        let forgotten = held.withLock { held in
+            defer { held.state = [] }
+            return held.state
+        }
+        _ = forgotten
     }
 }
 
 /// What an engine needs of a token source: all of it on one thread, and nothing blocks.
 @Suite final class TokenSourceTests {
-    private let provider = HeldRequests()
+    private let provider: HeldRequests
     private let source: TokenSource
 
     init() throws {
+        provider = try HeldRequests()
         var settings = TokenSettings()
         settings.providerTimeout = .max
         let source = TokenSource.make(provider: provider, settings: settings, clock: .system(SystemClock())) { $0 }

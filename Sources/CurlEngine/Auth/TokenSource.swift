@@ -10,36 +10,44 @@ public final class TokenSource: TokenAsker, TokenSupplier {
     typealias Machine = TokenMachine<SecretBytes, TokenWaiter>
 
     public let clock: TokenClock
-    private let provider: any TokenProvider
+    let provider: any TokenProvider
     /// False for a fixed token: it is never dropped, and there is no other (T12).
     let isRenewable: Bool
     private let cache = TokenCache()
     /// Makes the cached item.
     private let makeItem: (AccessToken) -> AnyObject
 
-    /// Guards what follows, and wakes the source's thread.
-    private let monitor: OpaquePointer
-    private var machine: Machine
-    private var hasThread = false
-    /// Calls of a provider that may block which have not returned. Each has a thread.
-    private var runningCalls = 0
-    private var isClosed = false
+    /// What a manual clock knows of this source.
+    let clockUser: SharedManualClock.User?
     /// More than one fetch makes by default: a call that times out may still run.
     private static let maximumRunningCalls = 16
-    /// Threads that perform actions.
-    private var runningUpdates = 0
-    /// What a manual clock knows of this source.
-    private let clockUser: SharedManualClock.User?
-    /// For what the source's thread waits on a manual clock.
-    private var alarmDue = Int64.min
-    /// Loops without a thread do the work of the present fetch, and the source starts no thread for it: such a loop
-    /// started it, and has its only waiters.
-    private var isHosted = false
-    private var guests: TokenGuest?
-    /// A call of the provider that one of them is to make.
-    private var hostedCall: UInt64?
-    /// Waiters whose result the source's thread delivers, in this order.
-    private var outbox: [(TokenWaiter, TokenResult)] = []
+
+    /// The lock also wakes the source's thread.
+    let monitor: Monitor<State>
+
+    struct State {
+        var machine: Machine
+        var hasThread = false
+        /// Calls of a provider that may block which have not returned. Each has a thread.
+        var runningCalls = 0
+        var isClosed = false
+        /// Threads that perform actions.
+        var runningUpdates = 0
+        /// For what the source's thread waits on a manual clock.
+        var alarmDue = Int64.min
+        /// Loops without a thread do the work of the present fetch, and the source starts no thread for it: such a loop
+        /// started it, and has its only waiters.
+        var isHosted = false
+        var guests: TokenGuest?
+        /// A call of the provider that one of them is to make.
+        var hostedCall: UInt64?
+        /// Waiters whose result the source's thread delivers, in this order.
+        var outbox: [(TokenWaiter, TokenResult)] = []
+
+        init(_ machine: Machine) {
+            self.machine = machine
+        }
+    }
 
     /// A token that is known before the first fetch, and how many seconds remain of its life (T12).
     public struct InitialToken {
@@ -59,9 +67,7 @@ public final class TokenSource: TokenAsker, TokenSupplier {
     ) -> TokenSource? {
         var machine = Machine(settings: settings, random: SplitMix64(state: shim_next_random_state()))
         if let initial { machine.adopt(initial.token, life: initial.life, at: clock.moment) }
-        return shim_monitor_new(0).map {
-            TokenSource($0, machine, provider: provider, clock: clock, makeItem: makeItem)
-        }
+        return make(machine, provider, clock, makeItem, isRenewable: true)
     }
 
     /// With a token that is never renewed.
@@ -69,27 +75,27 @@ public final class TokenSource: TokenAsker, TokenSupplier {
         fixed token: SecretBytes, clock: TokenClock, makeItem: @escaping (AccessToken) -> AnyObject
     ) -> TokenSource? {
         let machine = Machine(fixed: token, settings: TokenSettings(), at: clock.moment)
-        return shim_monitor_new(0).map {
-            TokenSource(
-                $0, machine, provider: NoTokenProvider(), clock: clock, makeItem: makeItem, isRenewable: false)
-        }
+        return make(machine, NoTokenProvider(), clock, makeItem, isRenewable: false)
+    }
+
+    private static func make(
+        _ machine: Machine, _ provider: any TokenProvider, _ clock: TokenClock,
+        _ makeItem: @escaping (AccessToken) -> AnyObject, isRenewable: Bool
+    ) -> TokenSource? {
+        guard let monitor = Monitor(State(machine)) else { return nil }
+        return TokenSource(monitor, provider, clock, makeItem, isRenewable: isRenewable)
     }
 
     private init(
-        _ monitor: OpaquePointer, _ machine: Machine, provider: any TokenProvider, clock: TokenClock,
-        makeItem: @escaping (AccessToken) -> AnyObject, isRenewable: Bool = true
+        _ monitor: consuming Monitor<State>, _ provider: any TokenProvider, _ clock: TokenClock,
+        _ makeItem: @escaping (AccessToken) -> AnyObject, isRenewable: Bool
     ) {
         self.isRenewable = isRenewable
         self.monitor = monitor
-        self.machine = machine
         self.provider = provider
         self.clock = clock
         clockUser = clock.manual.map { _ in SharedManualClock.User() }
         self.makeItem = makeItem
-    }
-
-    deinit {
-        shim_monitor_free(monitor)
     }
 
     // MARK: - For those who need a token
@@ -101,9 +107,9 @@ public final class TokenSource: TokenAsker, TokenSupplier {
     /// The cached token, if it is valid. Does not wait.
     public func tokenAtHand() -> AccessToken? {
         var token: AccessToken?
-        update { machine, moment in
-            let (cached, actions) = machine.read(at: moment)
-            if !actions.isEmpty { isHosted = false }
+        update { state, moment in
+            let (cached, actions) = state.machine.read(at: moment)
+            if !actions.isEmpty { state.isHosted = false }
             token = cached.map { AccessToken($0, clock: clock) }
             return actions
         }
@@ -125,11 +131,11 @@ public final class TokenSource: TokenAsker, TokenSupplier {
 
     private func ask(_ waiter: TokenWaiter) -> TokenResult? {
         var result: TokenResult?
-        update { machine, moment in
-            let wasFetching = machine.isFetching
-            let (answer, actions) = machine.asked(by: waiter, at: moment)
-            if !wasFetching, machine.isFetching { isHosted = waiter.guest != nil }
-            if let guest = waiter.guest, isHosted, machine.isFetching { add(guest) }
+        update { state, moment in
+            let wasFetching = state.machine.isFetching
+            let (answer, actions) = state.machine.asked(by: waiter, at: moment)
+            if !wasFetching, state.machine.isFetching { state.isHosted = waiter.guest != nil }
+            if let guest = waiter.guest, state.isHosted, state.machine.isFetching { state.add(guest) }
             switch answer {
             case .token(let cached): result = .success(AccessToken(cached, clock: clock))
             case .waiting(let ticket): waiter.ticket = ticket
@@ -164,41 +170,39 @@ public final class TokenSource: TokenAsker, TokenSupplier {
 
     /// False if the waiter has its result, or if the result is on its way.
     private func leave(_ waiter: TokenWaiter) -> Bool {
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        return machine.left(ticket: waiter.ticket)
+        monitor.withLock { $0.state.machine.left(ticket: waiter.ticket) }
     }
 
     // MARK: - For those who know that a token is bad
 
     public func invalidate(generation: UInt64) {
-        update { machine, _ in
-            machine.invalidated(generation: generation)
+        update { state, _ in
+            state.machine.invalidated(generation: generation)
             return []
         }
     }
 
     public func invalidate(_ token: UnsafeRawBufferPointer) {
-        update { machine, _ in
-            if let cached = machine.current, cached.token.equals(token) {
-                machine.invalidated(generation: cached.generation)
+        update { state, _ in
+            if let cached = state.machine.current, cached.token.equals(token) {
+                state.machine.invalidated(generation: cached.generation)
             }
             return []
         }
     }
 
     public func clear() {
-        update { machine, _ in
-            machine.cleared()
+        update { state, _ in
+            state.machine.cleared()
             return []
         }
     }
 
     /// Ends all waits, and drops the token (T10). The result of a provider call in progress is discarded.
     public func close() {
-        update { machine, _ in
-            isClosed = true
-            return machine.freed()
+        update { state, _ in
+            state.isClosed = true
+            return state.machine.freed()
         }
         finishAlone()
     }
@@ -207,8 +211,8 @@ public final class TokenSource: TokenAsker, TokenSupplier {
 
     func answered(_ call: UInt64, _ token: SecretBytes?, life: Double) -> Bool {
         var isTaken = false
-        update { machine, moment in
-            let actions = machine.answered(call, token, life: life, at: moment)
+        update { state, moment in
+            let actions = state.machine.answered(call, token, life: life, at: moment)
             isTaken = actions != nil
             return actions ?? []
         }
@@ -217,8 +221,8 @@ public final class TokenSource: TokenAsker, TokenSupplier {
 
     func failed(_ call: UInt64, _ failure: ProviderFailure, isRetryable: Bool, leastDelay: Double) -> Bool {
         var isTaken = false
-        update { machine, moment in
-            let actions = machine.failed(
+        update { state, moment in
+            let actions = state.machine.failed(
                 call, failure, isRetryable: isRetryable, leastDelay: leastDelay, at: moment)
             isTaken = actions != nil
             return actions ?? []
@@ -228,57 +232,65 @@ public final class TokenSource: TokenAsker, TokenSupplier {
 
     // MARK: - Events and actions
 
-    private func update(_ event: (inout Machine, TokenMoment) -> [Machine.Action]) {
+    func update(_ event: (inout State, TokenMoment) -> [Machine.Action]) {
         let moment = clock.moment
-        shim_monitor_lock(monitor)
-        finish(event(&machine, moment), at: moment)
+        act(monitor.withLock { held in updated(held, event(&held.state, moment), at: moment) })
     }
 
-    /// With the lock held, which it releases: after an event.
-    private func finish(_ actions: [Machine.Action], at moment: TokenMoment) {
-        let actions = actions + settle(at: moment)
-        guard clockUser != nil else {
-            shim_monitor_unlock(monitor)
-            return run(actions)
+    /// After an event: the actions to run.
+    @inline(never)  // There are many events.
+    private func updated(
+        _ held: borrowing Monitor<State>.Held, _ actions: [Machine.Action], at moment: TokenMoment
+    ) -> [Machine.Action] {
+        let further = settle(held, at: moment)
+        if clockUser != nil {
+            held.state.runningUpdates += 1
+            updateClock(held)
         }
-        runningUpdates += 1
-        updateClock()
-        shim_monitor_unlock(monitor)
+        return actions + further
+    }
+
+    @inline(never)
+    private func act(_ actions: [Machine.Action]) {
         run(actions)
-        shim_monitor_lock(monitor)
-        runningUpdates -= 1
-        updateClock()
-        shim_monitor_unlock(monitor)
+        guard clockUser != nil else { return }
+        monitor.withLock { held in
+            held.state.runningUpdates -= 1
+            updateClock(held)
+        }
     }
 
-    /// With the lock held.
-    private func updateClock() {
-        if let clockUser { clock.manual?.set(clockUser, clockActivity) }
+    func updateClock(_ held: borrowing Monitor<State>.Held) {
+        if let clockUser { clock.manual?.set(clockUser, clockActivity(held)) }
     }
 
-    /// With the lock held: what a manual clock has to wait for before it advances by itself.
-    private var clockActivity: AutoAdvance.Activity {
-        if runningUpdates > 0 || !outbox.isEmpty { return .work }
-        if !isHosted, let due = machine.nextTimer?.nanoseconds, alarmDue != due || clock.monotonic.nanoseconds >= due {
+    /// What a manual clock has to wait for before it advances by itself.
+    func clockActivity(_ held: borrowing Monitor<State>.Held) -> AutoAdvance.Activity {
+        if held.state.runningUpdates > 0 || !held.state.outbox.isEmpty { return .work }
+        if !held.state.isHosted, let due = held.state.machine.nextTimer?.nanoseconds,
+            held.state.alarmDue != due || clock.monotonic.nanoseconds >= due
+        {
             return .work  // The source's thread is about to look at its timer.
         }
-        return machine.isCalling && provider.mayBlock ? .slow : .none
+        return held.state.machine.isCalling && provider.mayBlock ? .slow : .none
     }
 
-    /// With the lock held: updates what readers see, and makes sure that a thread or a loop waits for the timer.
-    /// Returns the actions to run if none can.
-    private func settle(at moment: TokenMoment) -> [Machine.Action] {
-        if !machine.isFetching { hostedCall = nil }
-        if let cached = machine.current, clock.isSystem,
-            machine.readableUntil.nanoseconds >= moment.boottime.nanoseconds + TokenCache.leastTime
+    /// Updates what readers see, and makes sure that a thread or a loop waits for the timer. Returns the actions to run if
+    /// none can.
+    private func settle(_ held: borrowing Monitor<State>.Held, at moment: TokenMoment) -> [Machine.Action] {
+        if !held.state.machine.isFetching { held.state.hostedCall = nil }
+        if let cached = held.state.machine.current, clock.isSystem,
+            held.state.machine.readableUntil.nanoseconds >= moment.boottime.nanoseconds + TokenCache.leastTime
         {
             let token = AccessToken(cached, clock: clock)
             cache.put(generation: cached.generation) { makeItem(token) }
         } else {
             cache.clear()
         }
-        if machine.nextTimer != nil, !isHosted, !startThread() { return machine.couldNotWait(at: moment) }
-        if hasThread { shim_monitor_wake_all(monitor) }
+        if held.state.machine.nextTimer != nil, !held.state.isHosted, !startThread(held) {
+            return held.state.machine.couldNotWait(at: moment)
+        }
+        if held.state.hasThread { held.wakeAll() }
         return []
     }
 
@@ -293,7 +305,7 @@ public final class TokenSource: TokenAsker, TokenSupplier {
         }
     }
 
-    private func callProvider(_ request: TokenRequest, _ call: UInt64) {
+    func callProvider(_ request: TokenRequest, _ call: UInt64) {
         guard provider.mayBlock else { return provider.provide(request) }
         guard mayRunAnother() else { return ended(call, with: .hanging) }
         let context = Unmanaged.passRetained(BlockingCall(source: self, request: request))
@@ -325,22 +337,20 @@ public final class TokenSource: TokenAsker, TokenSupplier {
     }
 
     func ended(_ call: UInt64, with failure: TokenFailure) {
-        update { machine, moment in machine.couldNotCall(call, failure, at: moment) }
+        update { state, moment in state.machine.couldNotCall(call, failure, at: moment) }
     }
 
     /// What hangs keeps its thread, and is not to get ever more of them.
     private func mayRunAnother() -> Bool {
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        guard runningCalls < Self.maximumRunningCalls else { return false }
-        runningCalls += 1
-        return true
+        monitor.withLock { held in
+            guard held.state.runningCalls < Self.maximumRunningCalls else { return false }
+            held.state.runningCalls += 1
+            return true
+        }
     }
 
     private func callReturned() {
-        shim_monitor_lock(monitor)
-        runningCalls -= 1
-        shim_monitor_unlock(monitor)
+        monitor.withLock { $0.state.runningCalls -= 1 }
     }
 
     /// Tells waiters, in this order: each in its own way.
@@ -348,170 +358,6 @@ public final class TokenSource: TokenAsker, TokenSupplier {
         for waiter in waiters {
             if case .callback = waiter.delivery, post(waiter, result) { continue }
             waiter.finish(result)
-        }
-    }
-
-    // MARK: - Loops without a thread
-
-    /// The loop that the provider's requests run on.
-    var loop: (any ProviderLoop)? { provider.loop }
-
-    /// With the lock held.
-    private func add(_ guest: TokenGuest) {
-        guard !guest.needsHost else { return }
-        guest.needsHost = true
-        guest.next = guests
-        guests = guest
-    }
-
-    /// With the lock held.
-    private func remove(_ guest: TokenGuest) {
-        guest.needsHost = false
-        if guests === guest {
-            guests = guest.next
-        } else {
-            var other = guests
-            while let previous = other {
-                other = previous.next
-                if other === guest { previous.next = guest.next }
-            }
-        }
-        guest.next = nil
-    }
-
-    /// False if a thread is to make this call of the provider.
-    private func leaveToHosts(_ call: UInt64) -> Bool {
-        shim_monitor_lock(monitor)
-        let isLeft = isHosted
-        if isLeft { hostedCall = call }
-        var next = isLeft ? guests : nil
-        while let guest = next {
-            guest.host.wakeForGuests()
-            next = guest.next
-        }
-        shim_monitor_unlock(monitor)
-        return isLeft
-    }
-
-    private func takeHostedCall() -> UInt64? {
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        defer { hostedCall = nil }
-        return hostedCall
-    }
-
-    /// What a host does on its loop: calls the provider, and checks the timer. Returns when the next work is due, or
-    /// nil.
-    func help(_ guest: TokenGuest) -> Int64? {
-        if let call = takeHostedCall() { provider.provide(TokenRequest(source: self, call: call, isHosted: true)) }
-        update { machine, moment in machine.timePassed(at: moment) }
-        let isBusy = loop?.turnAsGuest() == true
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        if hostedCall != nil { return 0 }
-        guard machine.isFetching || isBusy else {
-            remove(guest)
-            return nil
-        }
-        return isHosted ? machine.nextTimer?.nanoseconds ?? .max : .max
-    }
-
-    /// That loop is closed.
-    func leave(_ guest: TokenGuest) {
-        shim_monitor_lock(monitor)
-        remove(guest)
-        shim_monitor_unlock(monitor)
-        finishAlone()
-    }
-
-    /// The response to a request in progress may have a new refresh token, even if no waiter is left.
-    private func finishAlone() {
-        shim_monitor_lock(monitor)
-        let isAlone = isClosed && guests == nil
-        shim_monitor_unlock(monitor)
-        if isAlone { loop?.resumeWithThread() }
-    }
-
-    /// Somebody waits who drives no loop.
-    private func resumeWithThreads() {
-        shim_monitor_lock(monitor)
-        let wasHosted = isHosted
-        isHosted = false
-        shim_monitor_unlock(monitor)
-        guard wasHosted else { return }
-        if let call = takeHostedCall() { callProvider(TokenRequest(source: self, call: call), call) }
-        loop?.resumeWithThread()
-        update { _, _ in [] }  // Starts the thread that looks at the time.
-    }
-
-    // MARK: - The source's thread
-
-    /// False if there is no thread to do it.
-    private func post(_ waiter: TokenWaiter, _ result: TokenResult) -> Bool {
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        guard startThread() else { return false }
-        outbox.append((waiter, result))
-        shim_monitor_wake_all(monitor)
-        return true
-    }
-
-    /// With the lock held. False if no thread can be started: then a provider call does not time out.
-    private func startThread() -> Bool {
-        if hasThread { return true }
-        let context = Unmanaged.passRetained(self)
-        hasThread = shim_thread_start(
-            { context in
-                guard let context else { return }
-                Unmanaged<TokenSource>.fromOpaque(context).takeRetainedValue().runThread()
-            }, nil, context.toOpaque())
-        if !hasThread { context.release() }
-        return hasThread
-    }
-
-    private func runThread() {
-        shim_monitor_lock(monitor)
-        while true {
-            if !outbox.isEmpty {
-                let batch = outbox
-                outbox = []
-                shim_monitor_unlock(monitor)
-                for (waiter, result) in batch { waiter.finish(result) }
-                shim_monitor_lock(monitor)
-            } else if let due = machine.nextTimer {
-                guard clock.monotonic.nanoseconds < due.nanoseconds else {
-                    shim_monitor_unlock(monitor)
-                    update { machine, moment in machine.timePassed(at: moment) }
-                    shim_monitor_lock(monitor)
-                    continue
-                }
-                wait(until: due)
-            } else {
-                break
-            }
-        }
-        hasThread = false
-        updateClock()
-        shim_monitor_unlock(monitor)
-    }
-
-    /// With the lock held: until that time has come, or something happens.
-    private func wait(until due: Instant) {
-        switch clock {
-        case .system: _ = shim_monitor_wait_until(monitor, due.nanoseconds)
-        case .manual(let clock):
-            guard let clockUser else { return }
-            alarmDue = due.nanoseconds
-            let hasToWait = clock.wait(clockUser, until: alarmDue, clockActivity, isEvent: false) { [self] in
-                shim_monitor_lock(monitor)
-                shim_monitor_wake_all(monitor)
-                shim_monitor_unlock(monitor)
-            }
-            if hasToWait {
-                _ = shim_monitor_wait_until(monitor, .max)
-                clock.resume(clockUser)
-            }
-            alarmDue = .min
         }
     }
 }

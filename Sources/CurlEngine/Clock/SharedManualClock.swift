@@ -3,16 +3,46 @@ import RetryCore
 
 /// A manual clock that any number of threads may use at once, and on which they may sleep.
 public final class SharedManualClock: Clock {
-    /// Guards all that follows, and wakes the threads that wait for a change of it.
-    private let monitor: OpaquePointer
-    private let clock = ManualClock()
-    /// Those who wait for a time. If it has come, they have not noticed yet.
-    private var waiting: [User] = []
-    private var isClosed = false
-    private var auto = AutoAdvance()
-    /// The thread that advances the clock has been started, and waits until something changes.
-    private var hasThread = false
-    private var isThreadResting = false
+    private typealias Held = Monitor<State>.Held
+
+    private struct State {
+        let clock = ManualClock()
+        /// Those who wait for a time. If it has come, they have not noticed yet.
+        var waiting: [User] = []
+        var isClosed = false
+        var auto = AutoAdvance()
+        /// The thread that advances the clock has been started, and waits until something changes.
+        var hasThread = false
+        var isThreadResting = false
+
+        /// Those who wait for a change of the clock are to be woken.
+        mutating func add(_ user: User, until due: Int64) {
+            user.due = due
+            user.index = waiting.count
+            waiting.append(user)
+        }
+
+        mutating func remove(_ user: User) {
+            guard user.index >= 0 else { return }
+            let last = waiting.removeLast()
+            if last !== user {
+                waiting[user.index] = last
+                last.index = user.index
+            }
+            user.index = -1
+            user.ring = nil
+        }
+
+        /// When the next of those who wait is due; `Int64.max` if there is none whose time has not come.
+        var nextDue: Int64 {
+            var next = Int64.max
+            for user in waiting where user.due > .min { next = min(next, user.due) }
+            return next
+        }
+    }
+
+    /// The lock also wakes the threads that wait for a change of the clock.
+    private let monitor: Monitor<State>
 
     /// Somebody who waits for times of this clock, and whose work it waits for before it advances by itself. All of it
     /// is guarded by the clock.
@@ -28,23 +58,20 @@ public final class SharedManualClock: Clock {
 
     /// Nil if out of memory.
     public static func make() -> SharedManualClock? {
-        shim_monitor_new(0).map { SharedManualClock($0) }
+        guard let monitor = Monitor(State()) else { return nil }
+        return SharedManualClock(monitor)
     }
 
-    private init(_ monitor: OpaquePointer) {
+    private init(_ monitor: consuming Monitor<State>) {
         self.monitor = monitor
     }
 
-    deinit {
-        shim_monitor_free(monitor)
-    }
-
-    public var monotonic: Instant { locked { clock.monotonic } }
-    public var boottime: Instant { locked { clock.boottime } }
-    public var wall: Double { locked { clock.wall } }
+    public var monotonic: Instant { monitor.withLock { $0.state.clock.monotonic } }
+    public var boottime: Instant { monitor.withLock { $0.state.clock.boottime } }
+    public var wall: Double { monitor.withLock { $0.state.clock.wall } }
 
     /// All timelines at one moment: read one by one, another thread might advance the clock in between.
-    var moment: TokenMoment { locked { TokenMoment(clock) } }
+    var moment: TokenMoment { monitor.withLock { TokenMoment($0.state.clock) } }
 
     /// Nanoseconds by which boottime is ahead of the monotonic timeline.
     var boottimeAhead: Int64 {
@@ -54,40 +81,39 @@ public final class SharedManualClock: Clock {
 
     /// Moves all timelines on, and wakes those whose time has come. False if the clock does not go so far.
     public func advance(bySeconds seconds: Double) -> Bool {
-        shim_monitor_lock(monitor)
-        let isAdvanced = move(bySeconds: seconds)
-        shim_monitor_unlock(monitor)
+        let isAdvanced = monitor.withLock { move($0, bySeconds: seconds) }
         ring()
         return isAdvanced
     }
 
-    /// With the lock held; then `ring` is to be called without it.
-    private func move(bySeconds seconds: Double) -> Bool {
-        guard clock.advance(bySeconds: seconds) else { return false }
-        wake(isSuspended: false)
+    /// Then `ring` is to be called without the lock.
+    private func move(_ held: borrowing Held, bySeconds seconds: Double) -> Bool {
+        guard held.state.clock.advance(bySeconds: seconds) else { return false }
+        wake(held, isSuspended: false)
         return true
     }
 
     /// As if the machine had slept. Each waiter looks at the clock again: some times have come on boottime.
     public func suspend(forSeconds seconds: Double) -> Bool {
-        shim_monitor_lock(monitor)
-        let isSuspended = clock.suspend(forSeconds: seconds)
-        wake(isSuspended: isSuspended)
-        shim_monitor_unlock(monitor)
+        let isSuspended = monitor.withLock { held in
+            let isSuspended = held.state.clock.suspend(forSeconds: seconds)
+            wake(held, isSuspended: isSuspended)
+            return isSuspended
+        }
         ring()
         return isSuspended
     }
 
-    /// With the lock held; then `ring` is to be called without it. Those whose time has come are at work from now on,
-    /// although their threads are yet to wake.
-    private func wake(isSuspended: Bool) {
-        let now = clock.monotonic.nanoseconds
-        for user in waiting where user.due <= now || isSuspended && user.ring != nil {
+    /// Then `ring` is to be called without the lock. Those whose time has come are at work from now on, although their
+    /// threads are yet to wake.
+    private func wake(_ held: borrowing Held, isSuspended: Bool) {
+        let now = held.state.clock.monotonic.nanoseconds
+        for user in held.state.waiting where user.due <= now || isSuspended && user.ring != nil {
             user.due = .min
-            change(user, to: .work)
+            change(held, user, to: .work)
         }
-        auto.event()
-        shim_monitor_wake_all(monitor)
+        held.state.auto.event()
+        held.wakeAll()
     }
 
     /// Without the lock, which what is called may take; and so may what is let go of then.
@@ -96,18 +122,18 @@ public final class SharedManualClock: Clock {
     }
 
     private func takeRing() -> (() -> Void)? {
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        for user in waiting where user.due == .min {
-            guard let ring = user.ring else { continue }
-            remove(user)
-            return ring
+        monitor.withLock { held in
+            for user in held.state.waiting where user.due == .min {
+                guard let ring = user.ring else { continue }
+                held.state.remove(user)
+                return ring
+            }
+            return nil
         }
-        return nil
     }
 
     public func setWall(_ unixTime: Double) -> Bool {
-        locked { clock.setWall(unixTime) }
+        monitor.withLock { $0.state.clock.setWall(unixTime) }
     }
 
     // MARK: - Those who use the clock
@@ -118,82 +144,56 @@ public final class SharedManualClock: Clock {
     func wait(
         _ user: User, until due: Int64, _ activity: AutoAdvance.Activity, isEvent: Bool, ring: @escaping () -> Void
     ) -> Bool {
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        if isEvent { auto.event() }
-        guard clock.monotonic.nanoseconds < due else {
-            change(user, to: .work)
-            return false
+        monitor.withLock { held in
+            if isEvent { held.state.auto.event() }
+            guard held.state.clock.monotonic.nanoseconds < due else {
+                change(held, user, to: .work)
+                return false
+            }
+            user.ring = ring
+            held.state.add(user, until: due)
+            held.wakeAll()
+            change(held, user, to: activity)
+            if held.state.isClosed { _ = startThread(held) }
+            return true
         }
-        user.ring = ring
-        add(user, until: due)
-        change(user, to: activity)
-        if isClosed { _ = startThread() }
-        return true
     }
 
     /// What somebody does from now on.
     func set(_ user: User, _ activity: AutoAdvance.Activity, isEvent: Bool = true) {
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        if isEvent { auto.event() }
-        change(user, to: activity)
+        monitor.withLock { held in
+            if isEvent { held.state.auto.event() }
+            change(held, user, to: activity)
+        }
     }
 
     /// A waiter continues.
     func resume(_ user: User) {
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        change(user, to: .work)
-        remove(user)
+        monitor.withLock { held in
+            change(held, user, to: .work)
+            held.state.remove(user)
+        }
     }
 
     /// Somebody is at work who has no `User`, until `workEnded`.
     func workBegan() {
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        auto.event()
-        auto.change(from: .none, to: .work)
+        monitor.withLock { held in
+            held.state.auto.event()
+            held.state.auto.change(from: .none, to: .work)
+        }
     }
 
     func workEnded() {
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        auto.change(from: .work, to: .none)
-        wakeThread()
-    }
-
-    // With the lock held:
-
-    private func change(_ user: User, to activity: AutoAdvance.Activity) {
-        auto.change(from: user.activity, to: activity)
-        user.activity = activity
-        wakeThread()
-    }
-
-    private func add(_ user: User, until due: Int64) {
-        user.due = due
-        user.index = waiting.count
-        waiting.append(user)
-        shim_monitor_wake_all(monitor)
-    }
-
-    private func remove(_ user: User) {
-        guard user.index >= 0 else { return }
-        let last = waiting.removeLast()
-        if last !== user {
-            waiting[user.index] = last
-            last.index = user.index
+        monitor.withLock { held in
+            held.state.auto.change(from: .work, to: .none)
+            wakeThread(held)
         }
-        user.index = -1
-        user.ring = nil
     }
 
-    /// When the next of those who wait is due; `Int64.max` if there is none whose time has not come.
-    private var nextDue: Int64 {
-        var next = Int64.max
-        for user in waiting where user.due > .min { next = min(next, user.due) }
-        return next
+    private func change(_ held: borrowing Held, _ user: User, to activity: AutoAdvance.Activity) {
+        held.state.auto.change(from: user.activity, to: activity)
+        user.activity = activity
+        wakeThread(held)
     }
 
     // MARK: - Waits
@@ -207,114 +207,106 @@ public final class SharedManualClock: Clock {
     /// Waits until `seconds` have passed on the monotonic timeline.
     public func sleep(seconds: Double) -> WaitResult {
         let user = User()
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        let due = clock.monotonic.advanced(bySeconds: seconds).nanoseconds
-        guard clock.monotonic.nanoseconds < due else { return .done }
-        auto.event()
-        add(user, until: due)
-        while user.due > .min, !isClosed { _ = shim_monitor_wait_until(monitor, .max) }
-        change(user, to: .none)
-        remove(user)
-        return user.due > .min ? .closed : .done
+        return monitor.withLock { held in
+            let due = held.state.clock.monotonic.advanced(bySeconds: seconds).nanoseconds
+            guard held.state.clock.monotonic.nanoseconds < due else { return .done }
+            held.state.auto.event()
+            held.state.add(user, until: due)
+            held.wakeAll()
+            while user.due > .min, !held.state.isClosed { _ = held.wait() }
+            change(held, user, to: .none)
+            held.state.remove(user)
+            return user.due > .min ? .closed : .done
+        }
     }
 
     /// Waits, in real time, until somebody waits on this clock for a time that has not come yet.
     public func waitForTimer(timeoutMilliseconds: Int64) -> WaitResult {
         let limit = Instant(nanoseconds: shim_monotonic_nanoseconds()).advanced(byMilliseconds: timeoutMilliseconds)
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        while nextDue == .max {
-            guard !isClosed else { return .closed }
-            guard shim_monotonic_nanoseconds() < limit.nanoseconds else { return .timedOut }
-            _ = shim_monitor_wait_until(monitor, limit.nanoseconds)
+        return monitor.withLock { held in
+            while held.state.nextDue == .max {
+                guard !held.state.isClosed else { return .closed }
+                guard shim_monotonic_nanoseconds() < limit.nanoseconds else { return .timedOut }
+                _ = held.wait(until: limit.nanoseconds)
+            }
+            return .done
         }
-        return .done
     }
 
     /// Ends all sleeps: no caller can move this clock any more. If it advances by itself, it continues for those who
     /// still use it.
     public func close() {
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        isClosed = true
-        shim_monitor_wake_all(monitor)
+        monitor.withLock { held in
+            held.state.isClosed = true
+            held.wakeAll()
+        }
     }
 
     // MARK: - Advancing by itself
 
     /// False if no thread can be made for it.
     public func setAutoAdvance(_ isOn: Bool) -> Bool {
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        auto.isOn = isOn
-        auto.event()
-        shim_monitor_wake_all(monitor)
-        auto.isOn = isOn && startThread()
-        return auto.isOn == isOn
+        monitor.withLock { held in
+            held.state.auto.isOn = isOn
+            held.state.auto.event()
+            held.wakeAll()
+            held.state.auto.isOn = isOn && startThread(held)
+            return held.state.auto.isOn == isOn
+        }
     }
 
-    /// With the lock held. False if no thread can be made.
-    private func startThread() -> Bool {
-        guard auto.isOn, !hasThread else { return true }
+    /// False if no thread can be made.
+    private func startThread(_ held: borrowing Held) -> Bool {
+        guard held.state.auto.isOn, !held.state.hasThread else { return true }
         let context = Unmanaged.passRetained(self)
-        hasThread = shim_thread_start(
+        held.state.hasThread = shim_thread_start(
             { context in
                 guard let context else { return }
                 Unmanaged<SharedManualClock>.fromOpaque(context).takeRetainedValue().runThread()
             }, nil, context.toOpaque())
-        if !hasThread { context.release() }
-        return hasThread
+        if !held.state.hasThread { context.release() }
+        return held.state.hasThread
     }
 
-    /// With the lock held.
-    private func wakeThread() {
-        if isThreadResting, !auto.isAtWork { shim_monitor_wake_all(monitor) }
+    private func wakeThread(_ held: borrowing Held) {
+        if held.state.isThreadResting, !held.state.auto.isAtWork { held.wakeAll() }
     }
 
     private func runThread() {
-        shim_monitor_lock(monitor)
-        var isUsed = true
-        while auto.isOn, isUsed {
-            let due = nextDue
-            switch auto.next(hasTimer: due < .max) {
-            case .rest: isUsed = rest()
-            case .wait:
-                let isOver = !shim_monitor_wait_until(monitor, shim_monotonic_nanoseconds() + AutoAdvance.wait)
-                let isBusy = isOver && isMachineBusy()
-                if isOver { auto.waited(isBusy: isBusy) }
-            case .advance:
-                let seconds = Double(due - clock.monotonic.nanoseconds) / 1e9
-                if !move(bySeconds: min(seconds, Delay.maximum)) { auto.isOn = false }  // At the end of the clock.
-                shim_monitor_unlock(monitor)
-                ring()
-                shim_monitor_lock(monitor)
+        monitor.withLock { held in
+            var isUsed = true
+            while held.state.auto.isOn, isUsed {
+                let due = held.state.nextDue
+                switch held.state.auto.next(hasTimer: due < .max) {
+                case .rest: isUsed = rest(held)
+                case .wait:
+                    guard !held.wait(until: shim_monotonic_nanoseconds() + AutoAdvance.wait) else { continue }
+                    let isBusy = held.unlocked { isMachineBusy() }
+                    held.state.auto.waited(isBusy: isBusy)
+                case .advance:
+                    let seconds = Double(due - held.state.clock.monotonic.nanoseconds) / 1e9
+                    if !move(held, bySeconds: min(seconds, Delay.maximum)) {
+                        held.state.auto.isOn = false  // At the end of the clock.
+                    }
+                    held.unlocked { ring() }
+                }
             }
+            held.state.hasThread = false
         }
-        hasThread = false
-        shim_monitor_unlock(monitor)
     }
 
-    /// With the lock held, before and after: others want this processor, or none would be free for them.
+    /// Others want this processor, or none would be free for them.
     private func isMachineBusy() -> Bool {
-        shim_monitor_unlock(monitor)
-        defer { shim_monitor_lock(monitor) }
         let before = shim_monotonic_nanoseconds()
         shim_yield()
         return shim_monotonic_nanoseconds() - before > AutoAdvance.wait / 5
     }
 
-    /// With the lock held. False if the clock is closed, and has not been used for a second.
-    private func rest() -> Bool {
-        isThreadResting = true
-        defer { isThreadResting = false }
-        let limit = isClosed ? shim_monotonic_nanoseconds() + 1_000_000_000 : .max
-        return shim_monitor_wait_until(monitor, limit) || !waiting.isEmpty
-    }
-
-    private func locked<Result>(_ body: () -> Result) -> Result {
-        shim_monitor_lock(monitor)
-        defer { shim_monitor_unlock(monitor) }
-        return body()
+    /// False if the clock is closed, and has not been used for a second.
+    private func rest(_ held: borrowing Held) -> Bool {
+        held.state.isThreadResting = true
+        defer { held.state.isThreadResting = false }
+        let limit = held.state.isClosed ? shim_monotonic_nanoseconds() + 1_000_000_000 : .max
+        return held.wait(until: limit) || !held.state.waiting.isEmpty
     }
 }
