@@ -31,6 +31,19 @@ import Testing
         #expect(atOnce.waits == [0])
     }
 
+    @Test("M5: a delay begins when its attempt has ended, though the loop read the clock long before")
+    func lateEnd() throws {
+        let late = Scene.Later()
+        let scene = try Scene(
+            Script(events: [
+                (0, .head("HTTP/1.1 429 Status\r\n")), (0, .head("Retry-After: 7\r\n")), (0, .head("\r\n")),
+                (0, .run { late.action() }), (0, .end(.done)),
+            ]), .status(200))
+        late.action = { _ = scene.clock.advance(bySeconds: 0.5) }
+        #expect(try scene.perform().status == 200)
+        #expect(scene.transport.begun.map(\.at) == [0, 7.5])
+    }
+
     @Test("B7: a 1xx response does not lend its headers to the final one") func informational() throws {
         let script = Script(events: [
             (0, .head("HTTP/1.1 103 Early Hints\r\n")), (0, .head("Retry-After: 9\r\n")), (0, .head("\r\n")),

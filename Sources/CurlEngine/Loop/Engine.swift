@@ -346,9 +346,12 @@ public final class Engine: CallLoop {
     }
 
     private func takeEnded(_ transport: any Transport) {
+        var isClockRead = false
         while let ended = transport.takeEnded() {
-            let transfer = ended.transfer
-            if let call = call(transfer.call) { sendingEnded(call, ended.end, code: ended.code) }
+            // libcurl may have run many transfers since the clock was read, and a delay begins when its attempt ends (M5).
+            if !isClockRead { readClock() }
+            isClockRead = true
+            if let call = call(ended.transfer.call) { sendingEnded(call, ended.end, code: ended.code) }
         }
     }
 
