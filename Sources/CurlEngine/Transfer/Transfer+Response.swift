@@ -7,6 +7,12 @@ extension Transfer {
     @_optimize(speed)
     func receive(header line: UnsafePointer<CChar>, _ count: Int) -> Bool {
         touch()
+        return call.attempt.takesPlain(line, count) ? keep(line, count) : receive(special: line, count)
+    }
+
+    /// A line that is more than one of many headers.
+    @inline(never)
+    private func receive(special line: UnsafePointer<CChar>, _ count: Int) -> Bool {
         guard !call.attempt.expectsStatusLine else { return receive(statusLine: line, count) }
         switch call.attempt.headerLine(line, count) {
         case .stop: return false

@@ -50,6 +50,19 @@ extension AttemptMachine {
         }
     }
 
+    /// Takes a line of the head that counts only against the limits, as most do. False: it is another one, and nothing has
+    /// happened; call `statusLine` or `headerLine`.
+    @inline(__always)
+    public mutating func takesPlain(_ line: UnsafePointer<CChar>, _ count: Int) -> Bool {
+        guard case .head = state, count > 2, !ResponseFraming.mayMatter(line, count),
+            exchange.headerLines < limits.headerLines, exchange.headerBytes <= limits.headerBytes &- count
+        else { return false }
+        exchange.headerLines &+= 1
+        exchange.headerBytes &+= count
+        exchange.framing.tookOther()
+        return true
+    }
+
     /// Any further line, including the empty one; or a trailer, which is not part of the head (RFC 9110, 6.5.1), but
     /// counts against its limits.
     @_optimize(speed)

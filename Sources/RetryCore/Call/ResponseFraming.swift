@@ -50,9 +50,15 @@ public struct ResponseFraming {
         }
     }
 
+    /// A line has come that does not matter.
+    @inline(__always)
+    mutating func tookOther() {
+        isWithinField = false
+    }
+
     /// False: it has none of the names below, and continues no line. Most lines are done with after a look at two bytes.
     @inline(__always)
-    private static func mayMatter(_ line: UnsafePointer<CChar>, _ count: Int) -> Bool {
+    static func mayMatter(_ line: UnsafePointer<CChar>, _ count: Int) -> Bool {
         guard count > 0 else { return true }
         switch line[0] {
         case 0x20, 0x09, 0x0A, 0x0D: return true
