@@ -14,7 +14,7 @@ enum { MAY_BE_SECRET = 128 * 1024 };
 static char *grow(const shim_buffer *buffer, size_t capacity) {
   if (buffer->capacity > MAY_BE_SECRET) return realloc(buffer->data, capacity);
   char *grown = malloc(capacity);
-  if (!grown) return NULL;
+  if (!grown || !buffer->data) return grown;
   if (buffer->count > 0) memcpy(grown, buffer->data, buffer->count);
   shim_wipe(buffer->data, buffer->count);
   free(buffer->data);

@@ -23,7 +23,7 @@ public final class OwnedHeaders {
         shim_free(pairs)
     }
 
-    public var list: HeaderList { HeaderList(pairs: pairs, count: count) ?? .empty }
+    public var list: HeaderList { HeaderList(whole: pairs, count: count) }
 
     /// False if out of memory, or if there are too many lines.
     public func append(_ name: UnsafePointer<CChar>, _ value: UnsafePointer<CChar>) -> Bool {

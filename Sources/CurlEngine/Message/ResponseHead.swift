@@ -56,9 +56,14 @@ struct ResponseHead {
         while end > 0, Self.isSpace(data[end - 1]) { end -= 1 }
         data[end] = 0
         var start = 0
-        for _ in 0..<2 {  // The version, and the status.
-            while start < end, !Self.isBlank(data[start]) { start += 1 }
+        if end == 12 || end > 12 && Self.isBlank(data[12]), StatusLine(data, end + 1).isPlain {
+            start = 12
             while start < end, Self.isBlank(data[start]) { start += 1 }
+        } else {
+            for _ in 0..<2 {  // The version, and the status.
+                while start < end, !Self.isBlank(data[start]) { start += 1 }
+                while start < end, Self.isBlank(data[start]) { start += 1 }
+            }
         }
         reasonPhrase = UnsafePointer(data + start)
     }
@@ -117,7 +122,7 @@ struct ResponseHead {
 
     private static func isSpace(_ byte: CChar) -> Bool { byte == 0x20 || byte == 0x09 || byte == carriageReturn }
 
-    var list: HeaderList { HeaderList(pairs: pairs, count: count) ?? .empty }
+    var list: HeaderList { HeaderList(whole: pairs, count: count) }
 
     mutating func free() {
         shim_buffer_free(&bytes)

@@ -202,7 +202,7 @@ final class CurlTransport: Transport, CurlEasyTransport {
 
     private func setDue(_ index: Int, _ due: Int64) {
         dues[index] = due
-        nextDue = min(dues[0], dues[1], dues[2])
+        nextDue = min(dues[0], min(dues[1], dues[2]))
     }
 
     private func tryNextAddresses() {

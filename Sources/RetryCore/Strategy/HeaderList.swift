@@ -24,6 +24,12 @@ public struct HeaderList {
         count = 0
     }
 
+    /// Borrows pairs none of which lacks a string; at most `maximumCount`.
+    public init(whole pairs: UnsafePointer<UnsafePointer<CChar>?>?, count: Int) {
+        self.pairs = count > 0 ? pairs : nil
+        self.count = count
+    }
+
     public static var empty: HeaderList { HeaderList() }
 
     /// The value of the first line with that name, in any case.

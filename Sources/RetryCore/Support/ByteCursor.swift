@@ -79,7 +79,8 @@ public struct ByteCursor {
         guard end - position == count else { return false }
         var index = 0
         while index < count {
-            guard ASCII.lowercased(position[index]) == start[index] else { return false }
+            let byte = position[index]  // Most are in lower case.
+            guard byte == start[index] || ASCII.lowercased(byte) == start[index] else { return false }
             index &+= 1
         }
         return true
