@@ -371,7 +371,7 @@ public func boxretry_client_perform(
         let performed = handle.engine.perform(call)
         try performed.start.check()
         guard let result = performed.result else { throw .outOfMemory }
-        ResponseHandle(result).give(to: out)
+        ResponseHandle(consume result).give(to: out)
     }
 }
 

@@ -20,7 +20,7 @@ let transferCallbacks = shim_transfer_callbacks(
         CurlEasy.with(transfer, otherwise: ()) { $0.report(moved: progress.pointee) }
     },
     needs_http1: { CurlEasy.with($0, otherwise: ()) { $0.needsHTTP1() } },
-    opening: { transfer, exhausted in CurlEasy.of(transfer)?.opensSocket(exhausted: exhausted) })
+    opening: { transfer, exhausted in CurlEasy.lent(transfer) { $0?.opensSocket(exhausted: exhausted) } })
 
 extension CurlEasy {
     /// The transfer that libcurl tells something of. No reference is counted: its call keeps it while libcurl has it.
@@ -34,7 +34,10 @@ extension CurlEasy {
         }
     }
 
-    static func of(_ pointer: UnsafeMutableRawPointer?) -> CurlEasy? {
-        pointer.map { Unmanaged<CurlEasy>.fromOpaque($0).takeUnretainedValue() }
+    /// Lends the handle; nil if there is none.
+    @inline(__always)
+    static func lent(_ pointer: UnsafeMutableRawPointer?, _ body: (CurlEasy?) -> Void) {
+        guard let pointer else { return body(nil) }
+        Unmanaged<CurlEasy>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body)
     }
 }

@@ -9,12 +9,16 @@ import RetryCore
 extension CurlEasy {
     /// A look-up is under way, which may take all the time there is.
     func looksUp() {
-        if let transfer, transfer.isConnecting, !transfer.isOpen { setConnectLimit() }
+        if isConnecting { setConnectLimit() }
     }
 
     /// The next thing that libcurl does may be to connect to the first address.
     func mayConnect() {
-        if let transfer, transfer.isConnecting, !transfer.isOpen { setConnectLimit(isFirstAddress: true) }
+        if isConnecting { setConnectLimit(isFirstAddress: true) }
+    }
+
+    private var isConnecting: Bool {
+        carried?._withUnsafeGuaranteedRef { $0.isConnecting && !$0.isOpen } ?? false
     }
 
     func opensSocket(exhausted: Bool) {
@@ -24,9 +28,10 @@ extension CurlEasy {
 
     /// Something moves on the connection.
     func touchConnection() {
-        guard let transfer else { return }
-        transfer.touchConnection()
-        if transfer.isConnecting { setConnectLimit() }
+        carried?._withUnsafeGuaranteedRef { transfer in
+            transfer.touchConnection()
+            if transfer.isConnecting { setConnectLimit() }
+        }
     }
 
     private func setConnectLimit(isFirstAddress: Bool = false) {

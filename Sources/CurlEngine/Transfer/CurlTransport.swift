@@ -405,14 +405,18 @@ final class CurlTransport: Transport, CurlEasyTransport {
 private let multiCallbacks = shim_multi_callbacks(
     watch: { transport, group, easy, descriptor, what in
         guard let group = ConnectionGroup(rawValue: group) else { return }
-        CurlTransport.with(transport, otherwise: ()) { $0.watch(group, CurlEasy.of(easy), descriptor, what) }
+        CurlTransport.with(transport, otherwise: ()) { transport in
+            CurlEasy.lent(easy) { transport.watch(group, $0, descriptor, what) }
+        }
     },
     set_timer: { transport, group, milliseconds in
         guard let group = ConnectionGroup(rawValue: group) else { return }
         CurlTransport.with(transport, otherwise: ()) { $0.setTimer(group, milliseconds: milliseconds) }
     },
     changed: { transport, easy, descriptor, isOpen in
-        CurlTransport.with(transport, otherwise: ()) { $0.changed(CurlEasy.of(easy), descriptor, isOpen: isOpen) }
+        CurlTransport.with(transport, otherwise: ()) { transport in
+            CurlEasy.lent(easy) { transport.changed($0, descriptor, isOpen: isOpen) }
+        }
     },
     may_send: { transport, easy, connection in
         guard let easy, let connection else { return false }
