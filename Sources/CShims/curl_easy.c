@@ -156,6 +156,7 @@ static curl_socket_t on_open_socket(void *user, curlsocktype purpose, struct cur
    * find them it scans its whole cache, so the cache must be emptied now and then: otherwise transfers would become
    * slower as the number of hosts grows. */
   set_address_life(easy, ++multi->openings % OPENINGS_REMEMBERED == 0);
+  easy->has_opened = true;
   const int result = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
   const bool exhausted = result < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM);
   if (easy->transfer) shim_transfers.opening(easy->transfer, exhausted);
@@ -364,6 +365,7 @@ CURLcode shim_easy_prepare(shim_easy *easy, const shim_attempt *attempt, void *t
   easy->expects_status = true;
   easy->refusal_bytes = 0;
   easy->has_begun_line = false;
+  easy->has_opened = false;
   easy->was_used = true;
   easy->message[0] = '\0';
   keep_first(&failure, set_place(easy, attempt));
@@ -505,7 +507,7 @@ void shim_easy_listen(shim_easy *easy, bool listens) {
 }
 
 bool shim_easy_is_reused(const shim_easy *easy) {
-  return long_info(easy, CURLINFO_NUM_CONNECTS) == 0;
+  return !easy->has_opened || long_info(easy, CURLINFO_NUM_CONNECTS) == 0;
 }
 
 /* libcurl has microseconds, and 0 for phases that were not reached. */

@@ -40,6 +40,7 @@ struct shim_easy {
   /* The current settings, initially libcurl's defaults. */
   bool is_fresh, is_alone, is_direct, is_multiplexed, is_compressed, is_watched, is_tunneled, is_large,
       is_length_ignored, drops_addresses, listens;
+  bool has_opened;                /* a socket, for this transfer */
   int refusal_bytes;              /* sent by a proxy after it refused CONNECT */
   bool has_method;                /* not a GET without a body */
   bool may_have_tls;              /* its connection, to the server or to a proxy */

@@ -37,6 +37,7 @@ final class LoopClock {
         self.virtualTime = virtualTime
     }
 
+    @_optimize(speed)
     func read() {
         now = isSystem ? shim_monotonic_nanoseconds() : clock.monotonic.nanoseconds
     }

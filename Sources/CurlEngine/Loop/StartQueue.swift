@@ -38,6 +38,7 @@ struct StartQueue {
     private(set) var nextRelease: Int64?
 
     /// `probes`: it is not known whether connections to the call's target can be shared.
+    @inline(__always)  // Otherwise, the settings are copied.
     mutating func append(_ call: Call, _ settings: EngineSettings, probes: Bool) {
         waiting += 1
         maximumForOneHost = settings.maxTransfersForOneHost
@@ -51,6 +52,7 @@ struct StartQueue {
     }
 
     /// The next attempt that may begin. It counts as running until `ended`.
+    @inline(__always)  // Otherwise, the settings are copied.
     mutating func next(_ settings: EngineSettings, now: Int64) -> Call? {
         nextRelease = nil
         guard waiting > 0, running < settings.transport.maxTransfers else { return nil }

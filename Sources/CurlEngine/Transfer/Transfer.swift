@@ -174,7 +174,9 @@ final class Transfer {
     }
 
     /// Data moves. The engine has read the clock for the event that reports this.
+    @inline(__always)
     func touch() {
+        let call = call
         call.attempt.moved(at: call.time.now)
         call.time.movements &+= 1
     }

@@ -33,6 +33,7 @@ public struct ResponseFraming {
             if isWithinField { hasBadCoding = true }
             return nil
         case UInt8(ascii: "C"), UInt8(ascii: "c"), UInt8(ascii: "T"), UInt8(ascii: "t"):
+            if takePlainLength(text) { return nil }
             let name = text.takePart(before: UInt8(ascii: ":"))
             _ = text.next()
             let trimmed = name.trimmed()
@@ -86,6 +87,19 @@ public struct ResponseFraming {
             isWithinField = false
         }
         return nil
+    }
+
+    /// Takes `Content-Length: 123`, as almost all servers write it. False: it is another line, or does not agree with one
+    /// before it, and nothing has happened.
+    @inline(__always)
+    private mutating func takePlainLength(_ line: ByteCursor) -> Bool {
+        var line = line
+        guard line.take(ignoringCase: "content-length:") else { return false }
+        _ = line.take(UInt8(ascii: " "))
+        guard let length = line.takeInteger(), line.isAtEnd, length == contentLength ?? length else { return false }
+        contentLength = length
+        isWithinField = true
+        return true
     }
 
     private mutating func forEachMember(_ value: ByteCursor, _ body: (inout ResponseFraming, ByteCursor) -> Void) {

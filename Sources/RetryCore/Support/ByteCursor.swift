@@ -53,6 +53,16 @@ public struct ByteCursor {
         return true
     }
 
+    /// Takes the text, which must be in lower case, if it is next, without regard to ASCII case.
+    public mutating func take(ignoringCase text: StaticString) -> Bool {
+        let count = text.utf8CodeUnitCount
+        guard end - position >= count, ByteCursor(start: position, count: count).isEqual(ignoringCase: text) else {
+            return false
+        }
+        position += count
+        return true
+    }
+
     /// Takes a digit and returns its value; nil if there is none.
     public mutating func takeDigit() -> UInt8? {
         let digit = peek &- UInt8(ascii: "0")
