@@ -51,6 +51,7 @@ struct TimerQueue: ~Copyable {
     }
 
     /// Puts an entry in, or moves it to another time.
+    @inline(never)  // Its callers are many.
     mutating func set(_ entry: TimerEntry, due: Int64) {
         entry.due = due
         if isWaiting(entry) {

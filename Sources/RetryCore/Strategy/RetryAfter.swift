@@ -71,6 +71,7 @@ public enum RetryAfter {
     }
 
     /// A number, or the largest in a list of numbers. Not negative, but may be infinite.
+    @inline(never)  // Few responses have one.
     private static func parseNumbers(_ value: ByteCursor) -> Double? {
         var rest = value
         var largest = 0.0
@@ -83,6 +84,7 @@ public enum RetryAfter {
     }
 
     /// A date, in seconds from the reference time; negative if it is in the past.
+    @inline(never)
     private static func parseDate(_ value: ByteCursor, reference: Double) -> Double? {
         guard let date = HTTPDate.parse(value.trimmed(), now: HTTPDate.wholeSeconds(reference)) else { return nil }
         return Double(date) - reference
