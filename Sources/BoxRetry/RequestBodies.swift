@@ -84,7 +84,9 @@ extension RequestCopy.Body {
         return CallbackSource(
             length: source.length,
             read: { handle, buffer, capacity in
-                let count = asked(Int64(BOXRETRY_READ_FAILED)) { read(context, OpaquePointer(handle), buffer, capacity, $0) }
+                let count = asked(Int64(BOXRETRY_READ_FAILED)) {
+                    read(context, OpaquePointer(handle), buffer, capacity, $0)
+                }
                 if count == Int64(BOXRETRY_READ_PAUSE) { return .pause }
                 return count >= 0 && count <= Int64(capacity) ? .bytes(Int(count)) : .failed
             },
@@ -180,7 +182,10 @@ extension boxretry_sink {
         let contextFree = sink.context_free
         return CallbackSink(
             write: { handle, data, count in
-                switch Int(asked(Int32(BOXRETRY_WRITE_FAILED)) { write(context, OpaquePointer(handle), data, count, $0) }) {
+                let answer = asked(Int32(BOXRETRY_WRITE_FAILED)) {
+                    write(context, OpaquePointer(handle), data, count, $0)
+                }
+                switch Int(answer) {
                 case BOXRETRY_WRITE_TAKEN: return .taken
                 case BOXRETRY_WRITE_PAUSE: return .pause
                 default: return .failed

@@ -32,7 +32,7 @@ struct LoopRole: EngineLock {
     /// Clients that share this engine, and are not closed.
     var owners = 0
     var stats = EngineStats()
-    /// For the threads that wake the driver, which has a reference of its own. Nil: the engine is closed.
+    /// For the threads that wake the driver, which has its own reference. Nil: the engine is closed.
     var transport: (any Transport)?
 
     /// Nothing is left to do, now and later.
