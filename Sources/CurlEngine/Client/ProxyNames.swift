@@ -2,7 +2,7 @@ import CShims
 import RetryCore
 
 /// Host and port of the proxies that requests go by, without user and password, to be named in errors (W6).
-struct ProxyNames {
+final class ProxyNames {
     private let forHTTP: ProviderText
     private let forHTTPS: ProviderText
 

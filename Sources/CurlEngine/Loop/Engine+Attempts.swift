@@ -27,7 +27,7 @@ extension Engine {
             countAttempt(isRetry: !call.records.isEmpty)
         }
         do throws(PlanFailure) {
-            startSending(call, try call.plan(settings))
+            startSending(call, try plan(call))
         } catch {
             giveUpTurn(call)
             switch error {
@@ -45,7 +45,7 @@ extension Engine {
 
     private func startSending(_ call: Call, _ plan: consuming AttemptPlan) {
         let isNew = call.attempt.startSending(plan.request, at: now)
-        let transfer = Transfer(call: call, plan: plan, loop: self, origins: origins)
+        let transfer = Transfer(call: call, plan: plan, loop: self, origins: .passUnretained(origins))
         call.transfer = transfer
         arm(call)
         if isNew { emit(.attemptBegan, call) }
@@ -247,8 +247,8 @@ extension Engine {
         transfer.carrier?.end()
     }
 
-    func dropTransfer(of call: Call) {
-        if let dropped = call.transfer { detach(dropped, of: call) }
-        call.transfer = nil
+    func drop(_ transfer: inout Transfer?, of call: Call) {
+        if let dropped = transfer { detach(dropped, of: call) }
+        transfer = nil
     }
 }

@@ -13,7 +13,7 @@ extension Engine {
             enqueue(call, fresh: fresh)
         case .decide: decide(call)
         case .wait(let seconds, let needsToken):
-            dropTransfer(of: call)
+            drop(&call.transfer, of: call)
             if needsToken { getToken(call) }
             guard call.machine.state == .waiting else { return }  // There is no other token.
             emit(.retryScheduled, call, call.records.last)
@@ -24,7 +24,7 @@ extension Engine {
     }
 
     func enqueue(_ call: Call, fresh: Bool) {
-        dropTransfer(of: call)
+        drop(&call.transfer, of: call)
         call.isFresh = fresh
         call.isQueued = true
         if call.target.parsedURL.has_tls || settings.transport.proxy != nil { usesTLS = true }
@@ -151,7 +151,7 @@ extension Engine {
         if ending == .response, call.transfer?.decision?.action == .succeed { budget?.giveBack() }
         emit(.callEnded, call, isDecided ? call.records.last : nil, ending)
         let result = call.makeResult(ending, proxies)
-        dropTransfer(of: call)
+        drop(&call.transfer, of: call)
         call.cancelSwitch?.remove(call)
         let waiter = role.withLock { role in
             role.state.isPolling = false

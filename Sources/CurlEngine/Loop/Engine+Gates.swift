@@ -10,9 +10,7 @@ extension Engine: GateLoop {
 
     /// The head of a final response has come. False: out of memory.
     func tellGate(of call: Call, _ transfer: Transfer) -> Bool {
-        guard settings.sharesRetryAfter, let index = starting.hosts.knownIndex(for: transfer.target.parsedURL) else {
-            return true
-        }
+        guard let index = starting.hosts.knownIndex(for: transfer.target.parsedURL) else { return true }
         let gate = starting.hosts[index].gate
         let taken = call.takeGatePass()
         let pass = taken.map { $0.gate === gate ? $0.pass : .withoutGate } ?? .withoutGate
@@ -137,7 +135,7 @@ extension Engine {
     func timedOutInQueue(_ call: Call) {
         starting.remove(call)
         call.isQueued = false
-        let transfer = Transfer(call: call, plan: call.planOfNothing(), loop: self, origins: origins)
+        let transfer = Transfer(call: call, plan: planOfNothing(call), loop: self, origins: .passUnretained(origins))
         transfer.isDetached = true
         call.transfer = transfer
         _ = call.attempt.startSending(transfer.plan.request, at: now)

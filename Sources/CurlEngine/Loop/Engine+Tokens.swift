@@ -12,7 +12,7 @@ extension Call {
 extension Engine {
     func getToken(_ call: Call) {
         guard let auth = call.auth else { return }
-        dropTransfer(of: call)
+        drop(&call.transfer, of: call)
         // A fixed token that was rejected stays the only one.
         if auth.rejected != nil, !auth.source.isRenewable { return tokenEnded(call, .failure(.notRenewable)) }
         let guest = guest(for: auth.source)

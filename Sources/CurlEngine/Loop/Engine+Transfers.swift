@@ -17,11 +17,14 @@ extension Engine: TransferLoop {
     }
 
     func headReceived(_ carried: CarriedCall) -> Bool {
-        guard let call = call(carried), let transfer = call.transfer else { return true }
-        guard tellGate(of: call, transfer) else { return false }
-        if call.attempt.exchange.hasEarlyResponse { arm(call) }
+        if settings.sharesRetryAfter, let call = call(carried), let transfer = call.transfer {
+            guard tellGate(of: call, transfer) else { return false }
+        }
+        if carried.attempt.exchange.hasEarlyResponse, let call = call(carried) { arm(call) }
         // Nothing more will be sent, so that nothing is waited for.
-        if call.attempt.exchange.status >= 400, call.attempt.exchange.isPaused { resume(call) }
+        if carried.attempt.exchange.status >= 400, carried.attempt.exchange.isPaused, let call = call(carried) {
+            resume(call)
+        }
         return true
     }
 

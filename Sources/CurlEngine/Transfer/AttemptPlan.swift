@@ -2,7 +2,7 @@ import CShims
 import RetryCore
 
 /// What one sending is to be: where it goes, with which header lines, whether it carries the access token and needs a new
-/// connection, and where the body of its response goes. Made once, by `Call.plan`, and handed down.
+/// connection, and where the body of its response goes. Made once, by `Engine.plan`, and handed down.
 struct AttemptPlan: ~Copyable {
     let target: Target
     /// On a new connection.
@@ -37,7 +37,7 @@ struct AttemptPlan: ~Copyable {
         request.isHead = call.request.isHead
         request.hasSink = call.sink != nil
         request.sinkTakesErrors = call.sink?.takesErrors == true
-        request.renewsToken = authorization != nil && renewsToken
+        request.renewsToken = renewsToken
         request.asksForRest = asksForRest
         request.mayMultiplex = call.settings.httpVersion.mayMultiplex(hasTLS: target.parsedURL.has_tls)
         request.negotiatesHTTP2 = call.settings.httpVersion == .http2 && target.parsedURL.has_tls

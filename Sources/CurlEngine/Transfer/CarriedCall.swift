@@ -9,8 +9,8 @@ public class CarriedCall: TimerEntry {
     final var settings: CallSettings {
         @inline(__always) _read { yield sharedSettings.value }
     }
-    /// Its loop's, which outlives it.
-    final unowned(unsafe) let time: LoopClock
+    /// Its loop's.
+    final let time: LoopClock
     final let deadline: Instant
 
     final let sink: (any BodySink)?

@@ -9,8 +9,9 @@ final class Transfer {
     /// Functions that use what the call has, such as its clock, begin with `let call`: of what is reached by one step from
     /// there the compiler counts no references.
     let call: CarriedCall
-    unowned(unsafe) let loop: any TransferLoop
-    private unowned(unsafe) let origins: KnownOrigins
+    let loop: any TransferLoop
+    /// Its loop's, which outlives it.
+    private let origins: Unmanaged<KnownOrigins>
     let plan: AttemptPlan
     var target: Target { plan.target }
     /// What the transport has of it; nil before it has begun, and once it has been dropped.
@@ -58,8 +59,8 @@ final class Transfer {
         }
     }
 
-    /// The loop and what is known of origins outlive it.
-    init(call: CarriedCall, plan: consuming AttemptPlan, loop: any TransferLoop, origins: KnownOrigins) {
+    /// `origins` outlive it.
+    init(call: CarriedCall, plan: consuming AttemptPlan, loop: any TransferLoop, origins: Unmanaged<KnownOrigins>) {
         self.call = call
         self.loop = loop
         self.origins = origins
@@ -98,12 +99,12 @@ final class Transfer {
         attempt.compressed = plan.isCompressed
         // Where it is not known, waiting would not do: a server that does not say what it speaks would hold up all.
         let version = call.settings.httpVersion
-        let known = origins.protocols.versions(of: target.parsedURL, version)
+        let known = origins._withUnsafeGuaranteedRef { $0.protocols.versions(of: target.parsedURL, version) }
         attempt.multiplexed = known == .multiplexed
         if version == .http2, known == .http1Needed {
             attempt.http_version = Int32(SHIM_HTTP_1_1)
         }
-        attempt.new_lookup = origins.doubtful.take(target.parsedURL)
+        attempt.new_lookup = origins._withUnsafeGuaranteedRef { $0.doubtful.take(target.parsedURL) }
         attempt.connect_timeout_ms = connectLimit(isFirstAddress: true)
         // Else all that moves is seen as it comes (M1).
         attempt.watched = target.hasBody || call.settings.onProgress != nil
@@ -129,7 +130,7 @@ final class Transfer {
         touch()
         switch call.attempt.maySend(over: agreed, problem) {
         case .avoid(let problem):
-            if problem == .busy { origins.protocols.record(target.parsedURL, call.settings.httpVersion, .mixed) }
+            if problem == .busy { record(.mixed, of: call.settings.httpVersion) }
             return false
         case .veto: return false
         case .send: break
@@ -144,13 +145,16 @@ final class Transfer {
     func recordProtocol() {
         let agreed = call.attempt.exchange.agreed
         guard agreed != .unknown else { return }
-        origins.protocols.record(
-            target.parsedURL, call.settings.httpVersion, agreed == .http2 ? .multiplexed : .serial)
+        record(agreed == .http2 ? .multiplexed : .serial, of: call.settings.httpVersion)
+    }
+
+    private func record(_ versions: ProtocolCache.Versions, of version: HTTPVersion) {
+        origins._withUnsafeGuaranteedRef { $0.protocols.record(target.parsedURL, version, versions) }
     }
 
     /// The server has refused HTTP/2 (RFC 9113, 7).
     func needsHTTP1() {
-        if call.attempt.needsHTTP1() { origins.protocols.record(target.parsedURL, .http2, .http1Needed) }
+        if call.attempt.needsHTTP1() { record(.http1Needed, of: .http2) }
     }
 
     func open() {
