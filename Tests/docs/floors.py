@@ -1,17 +1,13 @@
-"""Which Swift file uses which: references to types and functions that stand at the top level of another file.
-
-python Tests/docs/floors.py     writes Tests/docs/floors.txt: what test_floors.py allows
-"""
+"""Which Swift file uses which: references to types and functions that stand at the top level of another file."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "Sources"
-ALLOWED = Path(__file__).with_name("floors.txt")
 
 FLOORS = ("Threads", "Clock", "Auth", "Message", "Transfer", "Client", "Loop", "Endpoint")
 """The folders of CurlEngine, from the lowest to the highest. An arrow points down, or stays on its floor."""
@@ -82,23 +78,3 @@ def cycles(found: Arrows) -> set[str]:
         if file not in index:
             visit(file)
     return inside
-
-
-def allowed() -> tuple[set[str], set[str]]:
-    """The upward arrows, and the files in a cycle, that floors.txt names."""
-    lines = [line for line in ALLOWED.read_text().splitlines() if line and not line.startswith("#")]
-    return {line for line in lines if " -> " in line}, {line for line in lines if " -> " not in line}
-
-
-def write(up: Iterable[str], inside: Iterable[str]) -> None:
-    ALLOWED.write_text(
-        "# What is left of CurlEngine's cycles; see floors.py. This list only shrinks.\n"
-        "\n# Arrows from a floor to a higher one:\n"
-        + "".join(f"{line}\n" for line in sorted(up))
-        + "\n# Files in a cycle:\n"
-        + "".join(f"{line}\n" for line in sorted(inside))
-    )
-
-
-if __name__ == "__main__":
-    write(upward(arrows()), cycles(arrows()))

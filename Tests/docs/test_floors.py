@@ -9,19 +9,11 @@ import pytest
 
 
 def test_no_arrow_points_to_a_higher_floor() -> None:
-    up, _ = floors.allowed()
-    found = floors.upward(floors.arrows())
-    assert not found - up, "new arrows to a higher floor"
-    assert not up - found, "these arrows are gone: take them off the list (python Tests/docs/floors.py)"
+    assert not floors.upward(floors.arrows())
 
 
-def test_no_file_joins_a_cycle() -> None:
-    _, inside = floors.allowed()
-    found = floors.cycles(floors.arrows())
-    assert not found - inside, "new files in a cycle"
-    assert not inside - found, (
-        "these files are in a cycle no more: take them off the list (python Tests/docs/floors.py)"
-    )
+def test_no_files_refer_to_each_other_in_a_circle() -> None:
+    assert not floors.cycles(floors.arrows())
 
 
 def test_the_core_has_no_cycle_with_the_engine() -> None:
