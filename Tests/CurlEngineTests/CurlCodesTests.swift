@@ -69,7 +69,7 @@ import Testing
         let call = try #require(scene.call)
         call.attempt = AttemptMachine(limits: ResponseLimits())
         let transfer = Transfer(
-            call: call, plan: try scene.engine.plan(call), loop: scene.engine, 
+            call: call, plan: try scene.engine.plan(call), loop: scene.engine,
             origins: .passUnretained(scene.engine.origins))
         _ = call.attempt.startSending(transfer.plan.request, at: 0)
         let end = AttemptEnd(transportEnd(code, of: transfer, nil), code: Int32(code.rawValue), at: 0)

@@ -91,7 +91,8 @@ extension Transfer {
         case .whole:
             let hasStarted = sink.start(
                 DeliveredHead(
-                    handle: call.handle, url: target.shownURL, status: exchange.status, httpVersion: exchange.httpVersion,
+                    handle: call.handle, url: target.shownURL, status: exchange.status,
+                    httpVersion: exchange.httpVersion,
                     reasonPhrase: call.receivedHead.reasonPhrase, headers: call.receivedHead.list))
             call.time.read()  // Foreign code may have taken its time.
             guard hasStarted else { return refuse(.sink) }
