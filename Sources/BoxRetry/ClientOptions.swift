@@ -222,23 +222,18 @@ extension EngineSettings {
     /// Checks and copies the caller's options.
     static func checked(_ options: boxretry_client_options) throws(Failure) -> EngineSettings {
         var settings = EngineSettings()
-        do throws(Failure) {
-            try settings.setLimits(options)
-            try settings.setConnections(options)
-            try settings.setSecretHeaders(options)
-            try settings.setReplayCodes(options)
-            try settings.setBudget(options)
-            settings.sharesRetryAfter = try isOn(
-                options.share_retry_after, "options", "share_retry_after", byDefault: false)
-            guard (BOXRETRY_THREADS_OWN...BOXRETRY_THREADS_NONE).contains(Int(options.threads)) else {
-                throw .invalidArgument(
-                    "options", "threads", "is not a BOXRETRY_THREADS_ constant", is: Int64(options.threads))
-            }
-            settings.isDriven = Int(options.threads) == BOXRETRY_THREADS_NONE
-        } catch {
-            settings.free()
-            throw error
+        try settings.setLimits(options)
+        try settings.setConnections(options)
+        try settings.setSecretHeaders(options)
+        try settings.setReplayCodes(options)
+        try settings.setBudget(options)
+        settings.sharesRetryAfter = try isOn(
+            options.share_retry_after, "options", "share_retry_after", byDefault: false)
+        guard (BOXRETRY_THREADS_OWN...BOXRETRY_THREADS_NONE).contains(Int(options.threads)) else {
+            throw .invalidArgument(
+                "options", "threads", "is not a BOXRETRY_THREADS_ constant", is: Int64(options.threads))
         }
+        settings.isDriven = Int(options.threads) == BOXRETRY_THREADS_NONE
         settings.setCallbacks(options)
         return settings
     }
@@ -264,15 +259,16 @@ extension EngineSettings {
         if let agent = options.user_agent, !RequestChecks.isHeaderValue(agent) {
             throw .invalidArgument("options", "user_agent", "has a control character")
         }
-        transport.userAgent = try copied(options.user_agent ?? shim_default_user_agent())
-        transport.proxy = try Self.proxy(options)
-        transport.caFile = try copiedPath(options.ca_file, "ca_file")
-        transport.caPath = try copiedPath(options.ca_path, "ca_path")
+        transport.userAgent = transport.own(try copied(options.user_agent ?? shim_default_user_agent()))
+        transport.proxy = transport.own(try Self.proxy(options))
+        transport.caFile = transport.own(try copiedPath(options.ca_file, "ca_file"))
+        transport.caPath = transport.own(try copiedPath(options.ca_path, "ca_path"))
         transport.trustsAnyCertificate = try !isOn(options.tls_verify, "options", "tls_verify", byDefault: true)
-        transport.clientCertificate = try copiedPath(options.client_certificate, "client_certificate")
-        transport.clientKey = try copiedPath(options.client_key, "client_key")
-        transport.clientKeyPassword = try copiedIfAny(options.client_key_password)
-        transport.unixSocket = try copiedIfAny(options.unix_socket)
+        transport.clientCertificate = transport.own(
+            try copiedPath(options.client_certificate, "client_certificate"))
+        transport.clientKey = transport.own(try copiedPath(options.client_key, "client_key"))
+        transport.clientKeyPassword = transport.own(try copiedIfAny(options.client_key_password))
+        transport.unixSocket = transport.own(try copiedIfAny(options.unix_socket))
     }
 
     /// Nil: from the environment; empty: no proxy.
@@ -295,21 +291,23 @@ extension EngineSettings {
     }
 
     private mutating func setSecretHeaders(_ options: boxretry_client_options) throws(Failure) {
-        try Self.append(
-            options.secret_headers, options.secret_header_count, to: &secretHeaders,
+        secretHeaders = try copies(
+            of: options.secret_headers, options.secret_header_count,
             NameList(
                 field: "secret_headers", countField: "secret_header_count", maximum: 64, tooMany: "must be at most 64",
                 missing: "is NULL, but secret_header_count is not 0", wrong: "is not a header name"))
     }
 
     private mutating func setReplayCodes(_ options: boxretry_client_options) throws(Failure) {
-        try Self.append(
-            options.replay_codes, options.replay_code_count, to: &replayCodes,
+        replayCodes = try copies(
+            of: options.replay_codes, options.replay_code_count,
             NameList(
                 field: "replay_codes", countField: "replay_code_count", maximum: 16, tooMany: "must be at most 16",
                 missing: "is NULL, but replay_code_count is not 0", wrong: "is not a token"))
-        if replayCodes.isEmpty, Int(options.preset) == BOXRETRY_PRESET_JANUARY {
-            replayCodes.append(try copied(StaticString("token_expired").cString))
+        if replayCodes.isEmpty, Int(options.preset) == BOXRETRY_PRESET_JANUARY,
+            let code = transport.own(try copied(StaticString("token_expired").cString))
+        {
+            replayCodes = [code]
         }
     }
 
@@ -337,20 +335,22 @@ extension EngineSettings {
     }
 
     /// Checks and copies the names, each of which must be a token.
-    private static func append(
-        _ names: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int, to copies: inout [Text], _ list: NameList
-    ) throws(Failure) {
+    private func copies(
+        of names: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int, _ list: NameList
+    ) throws(Failure) -> [Text] {
         guard count >= 0, count <= list.maximum else {
             throw .invalidArgument("options", list.countField, list.tooMany)
         }
-        guard count > 0 else { return }
+        guard count > 0 else { return [] }
         guard let names else { throw .invalidArgument("options", list.field, list.missing) }
+        var copies: [Text] = []
         for index in 0..<count {
             guard let name = names[index], RequestChecks.isHeaderName(name) else {
                 throw .invalidArgument(shim_place("options", list.field, at: index), list.wrong)
             }
-            copies.append(try copied(name))
+            if let copy = transport.own(try copied(name)) { copies.append(copy) }
         }
+        return copies
     }
 
     private mutating func setCallbacks(_ options: boxretry_client_options) {

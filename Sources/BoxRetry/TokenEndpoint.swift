@@ -91,7 +91,6 @@ extension TokenEndpoint {
         switch settings.engine.transport.carriage(to: parsedURL, allowsInsecure: options.allow_insecure != 0) {
         case .token(let isDirect): settings.call.isDirect = isDirect
         case .refused, .noToken:
-            settings.engine.free()
             throw .invalidArgument(
                 "options", "url",
                 "would send the secrets over plain http to another machine or a proxy; set allow_insecure to allow this"

@@ -244,11 +244,12 @@ final class Scene {
         settings.budget = budget
         settings.sharesRetryAfter = sharesRetryAfter
         if let maxTransfers { settings.transport.maxTransfers = maxTransfers }
-        settings.transport.proxy = proxy.flatMap { shim_copy_string($0) }
+        let texts = settings.transport
+        settings.transport.proxy = proxy.flatMap { texts.own(shim_copy_string($0)) }
         for code in replayCodes {
-            if let copy = code.withCString({ shim_copy_string($0) }) { settings.replayCodes.append(copy) }
+            if let copy = code.withCString({ texts.own(shim_copy_string($0)) }) { settings.replayCodes.append(copy) }
         }
-        if let secret = shim_copy_string("x-box-secret") { settings.secretHeaders.append(secret) }
+        if let secret = texts.own(shim_copy_string("x-box-secret")) { settings.secretHeaders.append(secret) }
         engine = try Engine.make(settings: settings, clock: clock, transport: transport)
         transport.engine = engine
     }

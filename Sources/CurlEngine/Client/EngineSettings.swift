@@ -1,7 +1,7 @@
 import CShims
 import RetryCore
 
-/// What a client's options say about its engine. The owner frees it, or passes it to an engine, which then frees it.
+/// What a client's options say about its engine. Its texts are owned by `transport`.
 public struct EngineSettings {
     public typealias Text = TransportSettings.Text
 
@@ -29,10 +29,5 @@ public struct EngineSettings {
     func isSecret(_ name: UnsafePointer<CChar>) -> Bool {
         for secret in secretHeaders where RequestChecks.isSameHeader(name, secret) { return true }
         return false
-    }
-
-    public func free() {
-        transport.free()
-        for text in secretHeaders + replayCodes { shim_free(text) }
     }
 }

@@ -27,7 +27,7 @@ public final class TokenEndpoint: TokenProvider {
 
     private let refreshToken: Monitor<SecretBytes?>
 
-    /// `url` and `headers` have been checked, and are copied. The settings' own are taken over, also if it fails.
+    /// `url` and `headers` have been checked, and are copied.
     public static func make(
         url: UnsafePointer<CChar>, headers: HeaderList, parsedURL: shim_url, settings: Settings, clock: TokenClock
     ) throws(Engine.SetupFailure) -> TokenEndpoint {
@@ -36,10 +36,7 @@ public final class TokenEndpoint: TokenProvider {
                 method: StaticString("POST").cString, url: url, parsedURL: parsedURL, headers: $0, body: .none,
                 isUnsafe: true)
         }
-        guard let blank else {
-            settings.engine.free()
-            throw .outOfMemory
-        }
+        guard let blank else { throw .outOfMemory }
         var engineSettings = settings.engine
         // One call at a time, and one that is late.
         engineSettings.transport.maxTransfers = 2

@@ -50,7 +50,6 @@ public final class Engine: CallLoop {
     public typealias Stats = EngineStats
     public typealias SetupFailure = TransportSetupFailure
 
-    /// Takes the settings over, also if it fails.
     public static func make(settings: EngineSettings, clock: TokenClock) throws(SetupFailure) -> Engine {
         let engine = try make(settings, clock.loopClock)
         let transport = CurlTransport(settings: settings.transport, time: engine.time, origins: engine.origins)
@@ -78,10 +77,7 @@ public final class Engine: CallLoop {
     }
 
     private static func make(_ settings: EngineSettings, _ time: LoopClock) throws(SetupFailure) -> Engine {
-        guard let pool = WorkerPool.make(), let role = Monitor(LoopRole()) else {
-            settings.free()
-            throw .outOfMemory
-        }
+        guard let pool = WorkerPool.make(), let role = Monitor(LoopRole()) else { throw .outOfMemory }
         return Engine(settings, time, role, pool)
     }
 
@@ -98,7 +94,6 @@ public final class Engine: CallLoop {
 
     deinit {
         use(nil)
-        settings.free()
     }
 
     func use(_ transport: (any Transport)?) {

@@ -1,10 +1,11 @@
 import CShims
 import RetryCore
 
-/// What a client's options say about its connections. The owner frees it.
+/// What a client's options say about its connections.
 public struct TransportSettings {
     public typealias Text = UnsafeMutablePointer<CChar>
 
+    private let texts = OwnedTexts()
     public var userAgent: Text?
     /// Nil: as the environment says; empty: none.
     public var proxy: Text?
@@ -54,9 +55,9 @@ public struct TransportSettings {
                 clientKeyPassword == nil ? "is needed: the private key is encrypted" : "does not fit the private key"))
     }
 
-    public func free() {
-        for text in [userAgent, proxy, caFile, caPath, clientCertificate, clientKey, clientKeyPassword, unixSocket] {
-            shim_free(text)
-        }
+    /// Takes over a text that `shim_copy_string` made: it lives as long as these settings and their copies.
+    public func own(_ text: Text?) -> Text? {
+        if let text { texts.append(text) }
+        return text
     }
 }
