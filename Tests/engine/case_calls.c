@@ -114,6 +114,43 @@ static void changed_file(const char *url, const char *path) {
   boxretry_client_free(client);
 }
 
+/* K5: given a blocking call whose callbacks are lent the call. */
+static int marked;
+
+static void read_nothing(void *context, boxretry_call *call, void *buffer, size_t capacity, int64_t *count) {
+  (void)context, (void)buffer, (void)capacity;
+  must(boxretry_call_user_pointer(call) == &marked, "read() is lent the call");
+  *count = 0;
+}
+
+static void begin_body(void *context, boxretry_call *call, const boxretry_response_head *head, int32_t *done) {
+  (void)context, (void)head;
+  must(boxretry_call_user_pointer(call) == &marked, "begin() is lent the call");
+  *done = 1;
+}
+
+static void take(void *context, boxretry_call *call, const void *data, size_t length, int32_t *answer) {
+  (void)context, (void)data, (void)length;
+  must(boxretry_call_user_pointer(call) == &marked, "write() is lent the call");
+  *answer = BOXRETRY_WRITE_TAKEN;
+}
+
+static void lent_call(const char *url, const char *other) {
+  boxretry_client *client = new_client((boxretry_client_options)BOXRETRY_CLIENT_OPTIONS_INIT, 5);
+  boxretry_body_source source = BOXRETRY_BODY_SOURCE_INIT;
+  boxretry_sink sink = BOXRETRY_SINK_INIT;
+  boxretry_request request = BOXRETRY_REQUEST_INIT;
+  (void)other;
+  request.url = url, request.method = "PUT", request.user_pointer = &marked;
+  source.kind = BOXRETRY_SOURCE_CALLBACK, source.read = read_nothing;
+  sink.kind = BOXRETRY_SINK_CALLBACK, sink.begin = begin_body, sink.write = take;
+  request.body_source = &source;
+  perform(client, request); /* with a source alone */
+  request.sink = &sink, request.body_source = NULL;
+  perform(client, request); /* with a sink alone */
+  boxretry_client_free(client);
+}
+
 int main(int count, char **arguments) {
   const scene scenes[] = {{"reconnect", reconnect},
                           {"january", january},
@@ -123,6 +160,7 @@ int main(int count, char **arguments) {
                           {"hook", hook},
                           {"custom_strategy", custom_strategy},
                           {"changed_file", changed_file},
+                          {"lent_call", lent_call},
                           {NULL, NULL}};
   return play(scenes, count, arguments);
 }

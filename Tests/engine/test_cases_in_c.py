@@ -1,4 +1,4 @@
-"""Cases F110 to F118, F120 and F124 to F129 in C, counted at the server. In Python they are in other files."""
+"""Cases F110 to F118, F120 and F124 to F129, and K5, in C, counted at the server. In Python they are in other files."""
 
 from __future__ import annotations
 
@@ -155,3 +155,11 @@ def test_f129_a_file_that_has_changed_ends_the_call(server: FaultServer, play: P
     printed = play("case_calls", "changed_file", server.url("/seq/503,200", id=id, body="b"), str(tmp_path / "file"))
     assert printed == ["source 0 : 503s none (2)"]
     assert [request["answer"] for request in server.seen(id)] == ["503"]
+
+
+def test_k5_a_blocking_call_is_lent_to_its_callbacks(server: FaultServer, play: Play) -> None:
+    """With a source alone, and with a sink alone."""
+    id = server.new_id()
+    printed = play("case_calls", "lent_call", server.url("/seq/200", id=id, body="b"))
+    assert printed == ["ok 200 b: 200s (1)", "ok 200 : 200s (1)"]
+    assert [request["body_length"] for request in server.seen(id)] == [0, 0]
