@@ -65,9 +65,9 @@ def test_100_000_requests_leave_memory_flat(package: str, url: str) -> None:
     assert measured(package, "memory", url, 100_000) < 4 * 1024 * 1024
 
 
-@pytest.mark.parametrize(("package", "limit"), [("requests", 1.1), ("httpx", 1.25), ("httpx async", 1)])
+@pytest.mark.parametrize(("package", "limit"), [("requests", 1.05), ("httpx", 1.05), ("httpx async", 0.9)])
 def test_the_processor_time_of_a_request_is_about_that_of_the_package(package: str, limit: float, url: str) -> None:
-    """The ratio is printed (`pytest -s`). Measured: requests 0.86 to 0.96, HTTPX 1.03 to 1.05, async 0.55 to 0.66."""
+    """The ratio is printed (`pytest -s`). Measured on a busy machine: requests 0.91, HTTPX 0.86 to 0.91, async 0.55."""
     ratio = measured(package, "time", url, 5000)
     print(f"{package}: {ratio:.2f} of the processor time without ours")
     assert ratio <= limit

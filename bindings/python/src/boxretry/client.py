@@ -174,7 +174,8 @@ class Client(HandleOwner):
         result = perform_in_slices(client, sending) if on_main_thread() else perform(client, sending)
         if sending.watched is not None:
             raise_from_callbacks(sending.watched, result, method)
-        return response_of_call(result, method, self._provider_of(sending))
+        has_source = not (self._token_source is None and sending.token_source is None)
+        return response_of_call(result, method, self._provider_of(sending) if has_source else None)
 
     @shows_arguments
     def submit(self, method: Text, url: Text, **arguments: Unpack[RequestArguments]) -> Call:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ctypes import c_void_p
 from functools import partial
 
+from .._bodies.contents import NO_BODY
 from .._c import _abi
 from .._c.handle import Handle
 from ..calls._interrupts import waited
@@ -48,7 +49,7 @@ def perform_in_slices(client: Handle, sending: Sending) -> Handle:
     """Like `perform()`, for the main thread, which has to return from time to time to run signal handlers."""
     # Not a `Handle`: no other code knows the call, and Ctrl-C's exception would be lost in a function that frees it.
     call = c_void_p()
-    lent = sending.body if sending.lend() else None
+    lent = sending.body if sending.body is not NO_BODY and sending.lend() else None
     try:  # From before it is sent, because Ctrl-C may come at any moment.
         status = waited(_abi.boxretry_client_submit_and_wait, client.pointer, sending.struct, SLICE_MS, call)
         if status:

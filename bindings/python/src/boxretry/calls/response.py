@@ -69,7 +69,7 @@ class _CallResponse(Response):
         if self._content is None:
             assert self._handle is not None  # A copy has all its parts; the same below.
             length = c_size_t()
-            pointer = _abi.boxretry_response_body(self._handle.pointer, length)
+            pointer = _abi.boxretry_response_body(self._handle.cell, length)
             if not length.value:
                 self._pointer()
             content: bytes = bytes_at(pointer, length.value)
@@ -279,7 +279,7 @@ def response_of_call(handle: Handle, method: Text, provider: Provider | None, *,
     if provider is not None and _abi.boxretry_response_token_error(handle.cell):
         return _CallResponse(handle, name, provider.exception)
     response = _CallResponse(handle, name)
-    if is_first and is_given_up(response.status, 0):
+    if is_first and response.status >= 429 and is_given_up(response.status, 0):
         _log_end(handle, name, f"status {response.status}")
     return response
 
