@@ -21,7 +21,7 @@ from boxretry import (
     RequestSent,
 )
 from boxretry._c import _abi, arguments
-from boxretry._sending import client_options
+from boxretry._sending import setters
 from calls import LIBCURL, once, quick, recorded, statuses, waits
 from fault_server import FaultServer
 from raw_server import Accepting, RawServer
@@ -216,7 +216,7 @@ def test_f89_a_proxy_that_speaks_tls(server: FaultServer, status: int, monkeypat
             options.on_transfer = hook
         return options
 
-    monkeypatch.setattr(client_options, "new", new_with_hook)
+    monkeypatch.setattr(setters, "new", new_with_hook)
     url = server.url("/seq/200", kind="https", id=server.new_id())
     answer = "HTTP/1.1 200 OK\r\n\r\n" if status == 200 else REFUSAL.format(status)
     with Tunnel(answer, context) as proxy, Client(once(), proxy=proxy.url, ca_file=server.ca) as client:
