@@ -23,35 +23,8 @@ final class CurlTransport: Transport, CurlEasyTransport {
     private var multis: [3 of OpaquePointer?] = .init(repeating: nil)
     private var idleHandles: [CurlEasy] = []
     private var usedHandles = 0
-    var sockets: [Socket] = []
+    var sockets: SocketTable
     var connections = ConnectionTable()
-
-    /// What is known of a descriptor, by its number.
-    struct Socket {
-        /// The transfer that uses it.
-        var owner: CurlEasy?
-        /// The transfer whose request and response a connection carries that carries one at a time.
-        var exchange: CurlEasy?
-        /// Whose multi handle it belongs to.
-        var group = ConnectionGroup.ordinary
-        /// libcurl reported that it opened the socket, and will report its end. (Not for sockets of its resolver.)
-        var isTracked = false
-        /// What epoll watches it for (SHIM_…); -1: nothing.
-        var watched: Int32 = -1
-        /// libcurl wants to hear of it.
-        var isWanted = false
-        /// How often in a row it could be written to, and nothing came; and what shim_sending_mark() returned some of
-        /// these before.
-        var writes = 0
-        var sendingMark: Int64 = -1
-        var isMuted = false
-    }
-    /// Those that are not asked for a while whether they can be written to, and until when.
-    private var muted: [Int] = []
-    private var mutedUntil = Int64.max
-    /// An address has failed them while they were connecting. libcurl before 8.4 takes the next one only when it looks at
-    /// the transfer again, and nothing makes it look.
-    private var failedByAddress: CurlEasy?
     /// When the multi handle of each group wants to be called although no socket is ready; `Int64.max`: never.
     private var dues: [3 of Int64] = .init(repeating: .max)
     /// The earliest of them.
@@ -64,6 +37,7 @@ final class CurlTransport: Transport, CurlEasyTransport {
         self.origins = origins
         environmentHasProxy = shim_environment_has_proxy()
         epoll = shim_epoll_new()
+        sockets = SocketTable(epoll)
         wakeup = shim_eventfd_new()
     }
 
@@ -183,14 +157,14 @@ final class CurlTransport: Transport, CurlEasyTransport {
                 handled += 1
             }
         }
-        if realNow >= mutedUntil { unmuteAll() }
-        if failedByAddress != nil { tryNextAddresses() }
+        if realNow >= sockets.mutedUntil { sockets.unmuteAll() }
+        tryNextAddresses()
         return handled
     }
 
     func runDue() {
         if nextDue <= realNow { runTimeouts() }
-        if failedByAddress != nil { tryNextAddresses() }
+        tryNextAddresses()
     }
 
     private func runTimeouts() {
@@ -206,10 +180,7 @@ final class CurlTransport: Transport, CurlEasyTransport {
     }
 
     private func tryNextAddresses() {
-        while let easy = failedByAddress {
-            failedByAddress = easy.nextFailedByAddress
-            easy.nextFailedByAddress = nil
-            easy.isFailedByAddress = false
+        while let easy = sockets.takeFailedByAddress() {
             if easy.transfer?.isConnecting == true { easy.resume() }
         }
     }
@@ -225,55 +196,22 @@ final class CurlTransport: Transport, CurlEasyTransport {
             if isLookup { owner.mayConnect() }
         } else if !sockets[index].isWanted {
             // An unused connection: libcurl will see for itself. Without this, the loop would get its events forever.
-            return forget(index)
+            return sockets.forget(index)
         }
-        guard let multi = multis[Int(sockets[index].group.rawValue)] else { return forget(index) }
+        guard let multi = multis[Int(sockets[index].group.rawValue)] else { return sockets.forget(index) }
         shim_multi_ready(multi, event.descriptor, event.what)
         if let owner, owner.sendings != sendings { owner.transfer?.wasSent() }
         if let owner, isLookup { owner.looksUp() }
-        if event.what == Int32(SHIM_WRITABLE) { return wasWritable(index) }
-        sockets[index].writes = 0
-        if sockets[index].isMuted { unmute(index) }
-    }
-
-    // MARK: - Uploads that stand still
-
-    // While the server's HTTP/2 window is closed, libcurl before 8.5 (tried: 7.88) keeps asking whether the socket is
-    // writable. It is, each time, and libcurl writes nothing.
-    private static let writesBetweenLooks = 32
-    private static let writesAfterMute = 4
-    private static let muteTime: Int64 = 10_000_000
-
-    private func wasWritable(_ index: Int) {
-        sockets[index].writes += 1
-        guard sockets[index].writes % Self.writesBetweenLooks == 0 else { return }
-        let mark = shim_sending_mark(Int32(index))
-        defer { sockets[index].sendingMark = mark }
-        guard mark >= 0, mark == sockets[index].sendingMark, sockets[index].watched >= 0 else { return }
-        sockets[index].isMuted = true
-        muted.append(index)
-        mutedUntil = min(mutedUntil, realNow + Self.muteTime)
-        _ = shim_epoll_watch(epoll, Int32(index), Int32(SHIM_READABLE), false)
-    }
-
-    private func unmuteAll() {
-        mutedUntil = .max
-        for index in muted where sockets[index].isMuted {
-            sockets[index].writes = Self.writesBetweenLooks - Self.writesAfterMute
-            unmute(index)
+        if event.what == Int32(SHIM_WRITABLE) {
+            sockets.wasWritable(index, at: realNow)
+        } else {
+            sockets.moved(index)
         }
-        muted.clear()
-    }
-
-    private func unmute(_ index: Int) {
-        sockets[index].isMuted = false
-        guard sockets[index].watched >= 0 else { return }
-        _ = shim_epoll_watch(epoll, Int32(index), sockets[index].watched, false)
     }
 
     /// For so long there is nothing to do by itself, in nanoseconds.
     private func restingTime(_ nanoseconds: Int64) -> Int64 {
-        let next = min(nextDue, mutedUntil)
+        let next = min(nextDue, sockets.mutedUntil)
         return min(nanoseconds, next == .max ? .max : max(next - realNow, 0))
     }
 
@@ -339,60 +277,11 @@ final class CurlTransport: Transport, CurlEasyTransport {
 
     // MARK: - Reports of libcurl
 
-    /// Nil: libcurl has no socket yet, and says -1 (W2).
-    private func socket(_ descriptor: Int32) -> Int? {
-        guard descriptor >= 0 else { return nil }
-        let index = Int(descriptor)
-        while sockets.count <= index { sockets.append(Socket()) }
-        return index
-    }
-
-    /// Between two requests a connection stays with epoll, since the next one is likely to follow.
-    fileprivate func watch(_ group: ConnectionGroup, _ easy: CurlEasy?, _ descriptor: Int32, _ what: Int32) {
-        guard let index = socket(descriptor) else { return }
-        sockets[index].group = group
-        sockets[index].isWanted = what != 0
-        if what == 0 {
-            // One that lost against a connection to another address of the host is not the one in use.
-            if let owner = sockets[index].owner {
-                if owner.socket == descriptor { owner.socket = -1 }
-                if let transfer = owner.transfer, transfer.isConnecting, transfer.isOpen, !owner.isFailedByAddress,
-                    shim_curl_forgets_next_address()
-                {
-                    owner.isFailedByAddress = true
-                    owner.nextFailedByAddress = failedByAddress
-                    failedByAddress = owner
-                }
-            }
-            sockets[index].owner = nil
-            if !sockets[index].isTracked { forget(index) }
-            return
-        }
-        sockets[index].owner = easy
-        easy?.socket = descriptor
-        if !sockets[index].isTracked { easy?.looksUp() }
-        guard sockets[index].watched != what else { return }
-        _ = shim_epoll_watch(epoll, descriptor, what, sockets[index].watched < 0)
-        sockets[index].watched = what
-        sockets[index].isMuted = false
-    }
-
-    private func forget(_ index: Int) {
-        guard sockets[index].watched >= 0 else { return }
-        shim_epoll_forget(epoll, Int32(index))
-        sockets[index].watched = -1
-    }
-
-    /// A socket is new, or about to be closed, which takes it out of epoll.
+    /// A socket is new, or about to be closed.
     fileprivate func changed(_ easy: CurlEasy?, _ descriptor: Int32, isOpen: Bool) {
-        guard let index = socket(descriptor) else { return }
-        if isOpen { easy?.openedSockets.append(descriptor) } else { forget(index) }
+        if isOpen { easy?.openedSockets.append(descriptor) }
         connections.remove(descriptor)
-        sockets[index].owner = nil
-        sockets[index].exchange = nil
-        sockets[index].isTracked = isOpen
-        sockets[index].watched = -1
-        sockets[index].isMuted = false
+        sockets.changed(descriptor, isOpen: isOpen)
     }
 
     fileprivate func setTimer(_ group: ConnectionGroup, milliseconds: Int) {
@@ -406,7 +295,7 @@ private let multiCallbacks = shim_multi_callbacks(
     watch: { transport, group, easy, descriptor, what in
         guard let group = ConnectionGroup(rawValue: group) else { return }
         CurlTransport.with(transport, otherwise: ()) { transport in
-            CurlEasy.lent(easy) { transport.watch(group, $0, descriptor, what) }
+            CurlEasy.lent(easy) { transport.sockets.watch(group, $0, descriptor, what) }
         }
     },
     set_timer: { transport, group, milliseconds in
