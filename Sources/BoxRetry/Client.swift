@@ -175,7 +175,7 @@ extension ClientHandle {
         let cancel = try CancelHandle.cancelSwitch(behind: request.cancel, "request.cancel")
         let sink = try boxretry_sink.checked(request.sink)
         let copy = try copy(of: request, seen)
-        let tokens = try tokens(for: request, copy, &settings)
+        let tokens = try tokens(for: request, copy, settings)
         if strategy.callsBack { try describe(copy, request) }
         return Call(
             engine: engine, request: copy, strategy: strategy, settings: settings,
@@ -184,9 +184,9 @@ extension ClientHandle {
             tokens: tokens, owner: owner)
     }
 
-    /// The source of the call's access tokens; nil: none (T13). Also sets how tokens are sent.
+    /// The source of the call's access tokens; nil: none (T13).
     private func tokens(
-        for request: boxretry_request, _ copy: RequestCopy, _ settings: inout SharedCallSettings
+        for request: boxretry_request, _ copy: RequestCopy, _ settings: SharedCallSettings
     ) throws(Failure) -> TokenSource? {
         let own = try TokenSourceHandle.source(behind: request.token_source, "request.token_source")
         let isWanted = try isOn(request.authorization, "request", "authorization", byDefault: true)
@@ -202,13 +202,7 @@ extension ClientHandle {
             isDeclined: !isWanted)
         {
         case .noToken: return nil
-        case .token(let isDirect):
-            if isDirect {
-                var direct = settings.value
-                direct.isDirect = true
-                settings = SharedCallSettings(direct)
-            }
-            return tokens
+        case .token: return tokens
         case .refused:
             throw .invalidArgument(
                 "request", "url",

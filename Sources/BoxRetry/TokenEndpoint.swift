@@ -89,7 +89,7 @@ extension TokenEndpoint {
         settings.call.deadline = options.provider_timeout_ms
         settings.engine = try EngineSettings.transport(options)
         switch settings.engine.transport.carriage(to: parsedURL, allowsInsecure: options.allow_insecure != 0) {
-        case .token(let isDirect): settings.call.isDirect = isDirect
+        case .token(let isDirect): settings.call.hasSecretBody = isDirect
         case .refused, .noToken:
             throw .invalidArgument(
                 "options", "url",

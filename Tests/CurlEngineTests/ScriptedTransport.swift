@@ -59,6 +59,8 @@ final class ScriptedTransport: Transport {
     /// Method and URL of each sending, and its header lines.
     private(set) var sent: [String] = []
     private(set) var headerLines: [[String]] = []
+    /// Whether each sending goes past the environment's proxies.
+    private(set) var areDirect: [Bool] = []
 
     /// Somebody does something at that time.
     func at(seconds: Double, _ action: @escaping () -> Void) {
@@ -98,6 +100,7 @@ final class ScriptedTransport: Transport {
             line = current.pointee.next
         }
         headerLines.append(lines)
+        areDirect.append(attempt.direct)
     }
 
     func makeForm() -> MultipartSource? { nil }

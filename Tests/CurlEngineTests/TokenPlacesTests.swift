@@ -22,7 +22,7 @@ import Testing
             for allowsInsecure in [false, true] {
                 for ownHeader in [false, true] {
                     for redirect in [nil, url + "again"] + Self.elsewhere {
-                        let sent = try send(url, hook, proxy, allowsInsecure, ownHeader, redirect)
+                        let (sent, areDirect) = try send(url, hook, proxy, allowsInsecure, ownHeader, redirect)
                         let safe =
                             url.hasPrefix("https:") || allowsInsecure || url.contains("127.0.0.1") && proxy == nil
                         let own = ownHeader ? "Basic own" : safe && hook != .declines ? "Bearer secret" : ""
@@ -36,16 +36,18 @@ import Testing
                             #expect(sent.last == (isSame ? own : ""), "\(what): \(sent)")
                         }
                         #expect(sent.count == (redirect == nil ? 1 : 2))
+                        let mayBeDirect = url.hasPrefix("http:") && !allowsInsecure
+                        #expect(areDirect == sent.map { mayBeDirect && $0 == "Bearer secret" }, "\(what): \(areDirect)")
                     }
                 }
             }
         }
     }
 
-    /// The Authorization of each sending.
+    /// The Authorization of each sending, and whether it goes past the environment's proxies.
     private func send(
         _ url: String, _ hook: Hook, _ proxy: String?, _ allowsInsecure: Bool, _ ownHeader: Bool, _ redirect: String?
-    ) throws -> [String] {
+    ) throws -> ([String], [Bool]) {
         let scripts = redirect.map { [Script.status(307, "Location: \($0)"), .status(200)] } ?? [.status(200)]
         let scene = try Scene(scripts, proxy: proxy)
         let headers = OwnedHeaders()
@@ -69,6 +71,6 @@ import Testing
                 }
             }
         }
-        return scene.authorizations
+        return (scene.authorizations, scene.transport.areDirect)
     }
 }

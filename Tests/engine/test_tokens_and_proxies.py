@@ -35,6 +35,17 @@ def test_t13_a_token_goes_past_the_proxy_of_the_environment(
     assert [dict(request["headers"])["Authorization"] for request in server.seen(id)] == ["Bearer abc"] * 2
 
 
+def test_t13_a_redirect_without_the_token_goes_as_the_environment_says(
+    server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = server.url("/seq/302", {"h": "Location:http://127.0.0.1:1/"}, id=server.new_id())
+    with RawServer() as proxy:
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.port}")
+        with Client(once(), token_source=FixedToken("abc")) as client:
+            assert client.get(url).content == b"ok"
+        assert len(proxy.heads) == 1 and "Authorization" not in proxy.heads[0]
+
+
 def test_t13_a_token_goes_in_clear_to_no_proxy_that_was_given(server: FaultServer) -> None:
     with RawServer() as proxy:
         url = f"http://127.0.0.1:{proxy.port}"

@@ -146,6 +146,7 @@ extension Engine {
             active[call.activeIndex] = last
             last.activeIndex = call.activeIndex
         }
+        call.activeIndex = -1
         // The decision about the last attempt is not the reason why a call was canceled, or ran out of time.
         let isDecided = ending != .cancelled && ending != .deadline
         if ending == .response, call.transfer?.decision?.action == .succeed { budget?.giveBack() }

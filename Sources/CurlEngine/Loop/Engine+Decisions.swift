@@ -47,6 +47,8 @@ extension Engine {
     private func ask(_ question: StrategyQuestion) -> Bool {
         guard settings.isDriven else {
             return pool.run { [self] in
+                // While it waited for a thread, the call may have ended.
+                guard role.withLock({ role in !question.call.shared(role) { $0.isDone } }) else { return }
                 question.ask()
                 post(.decided(question), about: question.call)
             }

@@ -27,7 +27,7 @@ extension Engine {
             guard lines != nil else { throw .outOfMemory }
         }
         guard let token = call.auth?.token,
-            carriesToken(call, with: lines ?? call.request.ownLines, isDeclined: isDeclined)
+            case .token(let isDirect) = carriage(call, with: lines ?? call.request.ownLines, isDeclined: isDeclined)
         else {
             return plan(call, lines, authorization: nil)
         }
@@ -38,7 +38,7 @@ extension Engine {
             shim_header_free_lines(lines)
             throw .outOfMemory
         }
-        return plan(call, lines, authorization: authorization)
+        return plan(call, lines, authorization: authorization, isDirect: isDirect)
     }
 
     /// The plan of a sending that is over before it begins.
@@ -47,23 +47,23 @@ extension Engine {
     }
 
     private func plan(
-        _ call: Call, _ lines: UnsafeMutablePointer<shim_lines>?, authorization: UnsafeMutablePointer<shim_lines>?
+        _ call: Call, _ lines: UnsafeMutablePointer<shim_lines>?, authorization: UnsafeMutablePointer<shim_lines>?,
+        isDirect: Bool = false
     ) -> AttemptPlan {
         AttemptPlan(
             of: call, attemptNumber: call.attemptNumber, isFresh: call.isFresh,
+            isDirect: isDirect || call.settings.hasSecretBody,
             renewsToken: authorization != nil && call.auth?.source.isRenewable == true,
             lines: lines, authorization: authorization)
     }
 
-    private func carriesToken(
+    private func carriage(
         _ call: Call, with lines: UnsafeMutablePointer<shim_lines>, isDeclined: Bool
-    ) -> Bool {
-        let carriage = settings.transport.carriage(
+    ) -> TokenCarriage {
+        settings.transport.carriage(
             to: call.target.parsedURL, allowsInsecure: call.settings.allowsInsecureToken,
             isOwnOrigin: !call.target.isForeign, hasAuthorization: shim_header_has_authorization(lines),
             isDeclined: isDeclined)
-        if case .token = carriage { return true }
-        return false
     }
 
     /// The request's headers, without what may not go to another place, and with what asks for the rest of a download.

@@ -4,7 +4,9 @@ import RetryCore
 extension Engine: TransferLoop {
     /// The call that a transfer is about: it is active as long as it has one that is under way.
     func call(_ carried: CarriedCall) -> Call? {
-        active.indices.contains(carried.activeIndex) ? active[carried.activeIndex] : nil
+        guard active.indices.contains(carried.activeIndex) else { return nil }
+        let call = active[carried.activeIndex]
+        return call === carried ? call : nil
     }
 
     func opened(_ target: Target) {

@@ -407,6 +407,7 @@ public final class Engine: CallLoop {
             case .token(let call, let result): tokenEnded(call, result)
             case .cancelAll(let owner): cancelAll(of: owner)
             case .ask(let question):
+                guard question.call.transfer === question.transfer else { continue }  // The call has ended.
                 question.ask()
                 answered(question)
             case .helpGuests: break

@@ -23,8 +23,9 @@ public struct CallSettings {
     public var isCompressed = false
     /// The access token may go by plain http (T13).
     public var allowsInsecureToken = false
-    /// Not by way of a proxy, which would read what is meant for this machine alone (T13).
-    public var isDirect = false
+    /// The body has secrets that are meant for this machine alone: past the environment's proxies, which would read them
+    /// (T12).
+    public var hasSecretBody = false
     /// Runs on the loop before each sending.
     public var beforeAttempt: ((Sending) -> Void)?
     /// Runs on the loop while bodies move. The first argument is the attempt's number, from 1; the last one is what a

@@ -1,12 +1,14 @@
 import CShims
 import RetryCore
 
-/// What one sending is to be: where it goes, with which header lines, whether it carries the access token and needs a new
-/// connection, and where the body of its response goes. Made once, by `Engine.plan`, and handed down.
+/// What one sending is to be: where it goes, with which header lines, whether it carries the access token, and whether it
+/// needs a new connection, or one past the environment's proxies. Made once, by `Engine.plan`, and handed down.
 struct AttemptPlan: ~Copyable {
     let target: Target
     /// On a new connection.
     let isFresh: Bool
+    /// Past the proxies of the environment (T13).
+    let isDirect: Bool
     /// Compressed responses are asked for. Not for a part of a file: a part of a stream cannot be unpacked.
     let isCompressed: Bool
     /// From 1.
@@ -21,7 +23,8 @@ struct AttemptPlan: ~Copyable {
 
     /// Takes over both kinds of lines.
     init(
-        of call: CarriedCall, attemptNumber: Int32, isFresh: Bool, renewsToken: Bool,
+        of call: CarriedCall, attemptNumber: Int32, isFresh: Bool, isDirect: Bool,
+        renewsToken: Bool,
         lines: UnsafeMutablePointer<shim_lines>?, authorization: UnsafeMutablePointer<shim_lines>?
     ) {
         let target = call.target
@@ -29,6 +32,7 @@ struct AttemptPlan: ~Copyable {
         self.authorization = authorization
         requestLines = call.request.ownLines
         self.isFresh = isFresh
+        self.isDirect = isDirect
         self.attemptNumber = attemptNumber
         let asksForRest = call.download?.range != nil
         isCompressed = call.settings.isCompressed && !asksForRest && call.request.asksForWhole

@@ -25,7 +25,7 @@ extension CurlTransport {
     }
 
     func mayBeProxied(_ transfer: Transfer) -> Bool {
-        guard !transfer.call.settings.isDirect else { return false }
+        guard !transfer.plan.isDirect else { return false }
         return settings.proxy.map { $0.pointee != 0 } ?? environmentHasProxy
     }
 

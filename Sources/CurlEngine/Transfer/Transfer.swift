@@ -94,7 +94,7 @@ final class Transfer {
         let call = call
         var attempt = call.request.attempt(to: target, lines: plan.headerLines, isLarge: call.sink != nil)
         attempt.http_version = call.settings.httpVersion.wanted(hasTLS: target.parsedURL.has_tls)
-        attempt.direct = call.settings.isDirect
+        attempt.direct = plan.isDirect
         attempt.fresh = plan.isFresh
         attempt.compressed = plan.isCompressed
         // Where it is not known, waiting would not do: a server that does not say what it speaks would hold up all.
