@@ -11,7 +11,8 @@ from kinds import Times
 #: Milliseconds without anything moving that are an idle timeout, in the rows that are about it. Others have a minute.
 IDLE_MS = 4_000
 #: Milliseconds between the bytes of the server that sends "one byte per second": as much shorter than a second as
-#: IDLE_MS is than a minute, or nearly. In all, its bodies take longer than IDLE_MS.
+#: IDLE_MS is than a minute, or nearly. In all, its bodies take longer than IDLE_MS, and so do its headers, though HPACK
+#: compresses them.
 BYTE_EVERY_MS = 60
 SLOW_SIZE = 80
 #: Milliseconds that an attempt may take, in the row that is about it.

@@ -168,11 +168,11 @@ def _slowness(version: Version) -> list[Fault]:
             "one byte per second of the headers",
             right.well(),
             item="200",
-            parameters={"every_head": BYTE_EVERY_MS, "h": f"X-Long:{'x' * 40}"},
+            parameters={"every_head": BYTE_EVERY_MS, "h": f"X-Long:{'x' * SLOW_SIZE}"},
             idle_ms=IDLE_MS,
             deviation="libcurl does not show a frame of headers before it is complete, so its bytes do not restart"
             " the idle time, but should"
-            if version is Version.HTTP_2 and LIBCURL < (8,)
+            if version is Version.HTTP_2
             else "",
         ),
         _exception(
