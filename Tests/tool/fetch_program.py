@@ -88,8 +88,9 @@ class Running:
 
         def in_child() -> None:
             fcntl.ioctl(2, termios.TIOCSCTTY, 0)
-            # Where the tests run in the background of a shell, it is ignored.
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            # Where the tests run in the background of a shell, or by nohup, some of them are ignored.
+            for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+                signal.signal(number, signal.SIG_DFL)
             if prepare is not None:
                 prepare()
 
