@@ -209,13 +209,13 @@ def test_m5_data_that_comes_while_foreign_code_holds_the_loop_is_not_silence(
     server: FaultServer, client: Client, kind: str
 ) -> None:
     """Given a byte every 100 ms, and a callback of another call that takes longer than the idle time."""
-    url = server.url("/seq/200", id=server.new_id(), size=30, every=100, kind=kind)
-    call = client.submit("GET", url, timeout=idle(500), strategy=once())
+    url = server.url("/seq/200", id=server.new_id(), size=45, every=100, kind=kind)
+    call = client.submit("GET", url, timeout=idle(2_000), strategy=once())
     holding = [True]
 
     def hold(_: object) -> None:
         if holding.pop():
-            time.sleep(1.5)
+            time.sleep(3)
         holding.append(False)
 
     held = client.submit("GET", server.url("/seq/200", id=server.new_id(), first=300), on_progress=hold)
