@@ -278,7 +278,8 @@ def test_the_server_sees_the_same(package: str, method: str, body: str, request:
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("package", PACKAGES)
 def test_the_server_sees_the_same_path(package: str, path: str, request: pytest.FixtureRequest) -> None:
-    if "%7e" in path and tuple(map(int, libcurl_version().split("."))) >= (8, 20):
+    # requests writes %257e, since %zz is not an encoded byte.
+    if "%7e" in path and package != "requests" and tuple(map(int, libcurl_version().split("."))) >= (8, 20):
         differs(request, CAPITAL_HEX)
     PACKAGES[package].check("GET", path, ok(), dict, False)
 
