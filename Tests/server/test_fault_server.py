@@ -50,11 +50,19 @@ def test_http_1_1_needs_the_standard_library_alone() -> None:
         connection.request("GET", "/seq/503,200?id=a&200.body=hello")
         response = connection.getresponse()
         answers.append((response.status, response.read()))
+    refused = []
+    for script in ["refused_stream", "goaway&code=NO_ERROR", "200&settings=ENABLE_PUSH:1"]:
+        connection.request("GET", f"/seq/{script}&id=b".replace("&", "?", 1))
+        response = connection.getresponse()
+        refused.append(response.status)
+        response.read()
+        connection.close()
 
     rest, errors = program.communicate(timeout=60)
 
     assert (answers[0][0], answers[1], rest, errors, program.returncode) == (503, (200, b"hello"), "", "", 0)
     assert "h2c" not in ports
+    assert refused == [400, 400, 400]
 
 
 def test_says_what_tls_needs() -> None:

@@ -172,7 +172,10 @@ def _place(text: str) -> str:
 
 def _code(text: str) -> int:
     """An error code of HTTP/2, by its name or as any number."""
-    from h2.errors import ErrorCodes  # Needed for HTTP/2 alone.
+    try:
+        from h2.errors import ErrorCodes
+    except ModuleNotFoundError:
+        raise BadScript("needs the package h2") from None
 
     if text in ErrorCodes.__members__:
         return int(ErrorCodes[text])
@@ -183,8 +186,11 @@ def _code(text: str) -> int:
 
 def parse_settings(text: str) -> dict[int, int]:
     """HTTP/2's SETTINGS, as NAME:VALUE,NAME:VALUE."""
-    from h2.exceptions import InvalidSettingsValueError  # Needed for HTTP/2 alone.
-    from h2.settings import SettingCodes, Settings
+    try:
+        from h2.exceptions import InvalidSettingsValueError
+        from h2.settings import SettingCodes, Settings
+    except ModuleNotFoundError:
+        raise BadScript("needs the package h2") from None
 
     settings: dict[int, int] = {}
     for part in text.split(","):

@@ -49,6 +49,13 @@ def test_attempts_and_retries_are_logged_as_they_happen(server: Server, caplog: 
     assert seen == [1, 2, 3, 4, 5, 5], "each record is there when its event is told"
 
 
+def test_a_derived_client_logs_with_the_other_one(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "boxretry")
+    with Client(AT_ONCE) as client, client.derived(headers={"As-User": "1"}) as derived:
+        derived.get(failing(server))
+    assert len(log_of(caplog)) == 1
+
+
 def test_all_records_of_a_call_have_its_id(server: Server, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("DEBUG", "boxretry")
     ids: list[int] = []
@@ -74,7 +81,7 @@ def test_giving_up_is_a_warning_once(server: Server, caplog: pytest.LogCaptureFi
     """Also for a client that logs nothing else."""
     caplog.set_level("WARNING", "boxretry")
     with Client(AT_ONCE) as client:
-        call = client.submit("GET", server.url(f"/seq/{item}"), deadline=0.1)
+        call = client.submit("GET", server.url(f"/seq/{item}"), deadline=0.1 if item == "stall" else 60)
         for _ in range(2):
             try:
                 call.response()

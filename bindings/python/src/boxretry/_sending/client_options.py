@@ -20,8 +20,8 @@ from .setters import Draft
 class ClientOptions:
     """A boxretry_client_options, and all objects that it points to."""
 
-    def __init__(self, strategy: Strategy | None, settings: Mapping[str, Any]) -> None:
-        """See `Client()`."""
+    def __init__(self, strategy: Strategy | None, settings: Mapping[str, Any], *, logs: bool = True) -> None:
+        """See `Client()`. `logs`: its events go to the log, too."""
         for name in settings:
             if name not in SETTINGS:
                 raise unknown_argument("Client()", name)
@@ -38,7 +38,7 @@ class ClientOptions:
         #: Names and values that are added to the query of each URL.
         self.params = draft.params
         #: Python code takes part in each call.
-        self.is_watched = _set_callbacks(draft) or is_custom(strategy)
+        self.is_watched = _set_callbacks(draft, logs) or is_custom(strategy)
         #: The objects that the client needs as long as it lives.
         self.keeps = draft.keeps
 
@@ -48,14 +48,14 @@ def derived_options(strategy: Strategy | None, settings: Mapping[str, Any]) -> C
     for name in settings:
         if name in SETTINGS and not SETTINGS[name].derived:
             raise TypeError(f"Client.derived() has no argument {name!r}: derived clients share this setting")
-    options = ClientOptions(strategy, settings)
+    options = ClientOptions(strategy, settings, logs=False)  # The other client's `on_event` logs.
     options.struct.ca_file = None  # A wheel sets it for each client.
     return options
 
 
-def _set_callbacks(draft: Draft) -> bool:
+def _set_callbacks(draft: Draft, logs: bool) -> bool:
     """Sets the callbacks for events and before attempts, and returns whether there are any."""
-    on_event, before_attempt = with_log(draft.on_event), draft.before_attempt
+    on_event, before_attempt = with_log(draft.on_event) if logs else draft.on_event, draft.before_attempt
     if draft.settings.get("telemetry") is not None:  # These two callbacks report to it.
         on_event, before_attempt = on_event or _nothing, before_attempt or _nothing
     if on_event is not None:
