@@ -338,8 +338,8 @@ typedef struct boxretry_client_options {
   /* The header User-Agent: no control character except the tab. NULL: "boxretry/" and the version. */
   const char *user_agent;
 
-  /* A file with CA certificates in PEM form, to trust instead of the system's. It does not apply to an https proxy, which
-     is always checked against the system's. NULL: the system's. */
+  /* A file with CA certificates in PEM form, to trust instead of the system's. It does not apply to an https proxy,
+     which is always checked against the system's. NULL: the system's. */
   const char *ca_file;
 
   /* The proxy's URL, for BOXRETRY_PROXY_GIVEN; otherwise NULL. Its scheme is http (default), https, socks4, socks4a,
@@ -454,10 +454,10 @@ typedef struct boxretry_client_options {
      `timeouts` applies. */
   int64_t connect_timeout_ms;
 
-  /* BOXRETRY_SWITCH_…; ON: if a kept-alive connection turns out to be dead before any byte of the response arrived, the
-     request is sent again immediately on a new connection, within its attempt (B13). This applies only to idempotent
-     methods, and at most once in a call; it counts as a retry for max_attempts, max_total_attempts and the budget. OFF:
-     that is a network exception. Default: ON for the preset of Box, OFF for that of January. */
+  /* BOXRETRY_SWITCH_…; ON: if a kept-alive connection turns out to be dead before any byte of the response arrived,
+     the request is sent again immediately on a new connection, within its attempt (B13). This applies only to
+     idempotent methods, and at most once in a call; it counts as a retry for max_attempts, max_total_attempts and the
+     budget. OFF: that is a network exception. Default: ON for the preset of Box, OFF for that of January. */
   int32_t reconnect;
 
   /* BOXRETRY_SWITCH_…; OFF: accept any certificate for any host name. Anyone on the network can then read and change
@@ -478,20 +478,20 @@ typedef struct boxretry_client_options {
      NULL: none. */
   boxretry_budget *budget;
 
-  /* A manual clock, for tests: all waits, timeouts and deadlines of this client's calls run on it, while connections and
-     servers run in real time; see the section Clock. The token source has its own clock option. Retained. NULL: the
-     system's. */
+  /* A manual clock, for tests: all waits, timeouts and deadlines of this client's calls run on it, while connections
+     and servers run in real time; see the section Clock. The token source has its own clock option. Retained. NULL:
+     the system's. */
   const boxretry_clock *clock;
 
   /* BOXRETRY_SWITCH_…; ON: if an origin answers 429 or 503 with a usable Retry-After, no attempt of this client goes
-     there before that time: first attempts, retries and redirects wait. Then one attempt goes; in each round, once as
-     many are under way as allowed, the first response that is neither 429 nor 503 doubles that number, until there is no
+     there before that time: first attempts, retries and redirects wait. Then one attempt goes; in each round, once the
+     allowed number is in flight, the first response that is neither 429 nor 503 doubles that number, until there is no
      limit any more (C3). If another 429 or 503 with Retry-After comes before that, the gate closes again. Its next
      opening also starts with one attempt and doubles; once it has sent as many attempts as had another answer in the
-     previous opening (at least one), it starts over with one. An attempt that waits has not begun: its timeouts do not run, and it is
-     not counted. Deadlines and cancels apply as always, so set deadline_ms. The strategy's retry_after_jitter and
-     retry_after_cap also apply to how long attempts are held; with BOXRETRY_OVER_CAP_STOP, a response beyond the cap
-     holds none. Default: OFF. */
+     previous opening (at least one), it starts over with one. An attempt that waits has not begun: its timeouts do not
+     run, and it is not counted. Deadlines and cancels apply as always, so set deadline_ms. The strategy's
+     retry_after_jitter and retry_after_cap also apply to how long attempts are held; with BOXRETRY_OVER_CAP_STOP, a
+     response beyond the cap holds none. Default: OFF. */
   int32_t share_retry_after;
 
   /* BOXRETRY_THREADS_…. NONE: no thread is started for this client, and your program drives it: see
@@ -558,13 +558,13 @@ boxretry_error boxretry_client_perform(boxretry_client *client, const boxretry_r
 boxretry_error boxretry_client_submit(boxretry_client *client, const boxretry_request *request, boxretry_call **out);
 
 /**
- * Starts a call like boxretry_client_submit(), and waits for its end like boxretry_call_wait(). This is cheaper than the
- * two: the client's thread is not woken before the wait ends. `out` may not be NULL. Returns OK if the call was started, whether or not it has
- * ended; boxretry_call_take_response() then returns its response, or NULL. `timeout_ms`: 0 or more, or
- * BOXRETRY_NO_TIMEOUT.
+ * Starts a call like boxretry_client_submit(), and waits for its end like boxretry_call_wait(). This is cheaper than
+ * the two: the client's thread is not woken before the wait ends. `out` may not be NULL. Returns OK if the call was
+ * started, whether or not it has ended; boxretry_call_take_response() then returns its response, or NULL.
+ * `timeout_ms`: 0 or more, or BOXRETRY_NO_TIMEOUT.
  *
- * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, SOURCE (a file of a multipart part), IN_CALLBACK, CLOSED, FORKED. Free the
- * call. Any thread. (Since 0.2.0.)
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, EXHAUSTED, SOURCE (a file of a multipart part), IN_CALLBACK, CLOSED, FORKED. Free
+ * the call. Any thread. (Since 0.2.0.)
  */
 boxretry_error boxretry_client_submit_and_wait(boxretry_client *client, const boxretry_request *request,
                                                int64_t timeout_ms, boxretry_call **out);
@@ -595,20 +595,21 @@ void boxretry_client_free(boxretry_client *client);
  * this function or waits for a call: in boxretry_client_perform(), boxretry_client_submit_and_wait(),
  * boxretry_call_wait() or boxretry_queue_take(). (The last two do not drive with a timeout of 0.) One thread at a time
  * drives; others wait until it returns, and then one of them continues. All callbacks run on the thread that drives,
- * including custom strategies and token providers: while one of them runs, all of the client's calls stall. (libcurl may resolve names on its own threads. A manual clock that advances by itself has a thread.)
+ * including custom strategies and token providers: while one of them runs, all of the client's calls stall. (libcurl
+ * may resolve names on its own threads. A manual clock that advances by itself has a thread.)
  *
- *  1. Other functions do not drive. A call that is submitted, canceled, resumed or freed starts, ends or continues the
- *     next time that the client is driven. A time limit that passes meanwhile takes effect then; data that has arrived
- *     by then counts as arrived in time.
+ *  1. Other functions do not drive. A call that is submitted, canceled, resumed or freed starts, ends or continues
+ *     the next time that the client is driven. A time limit that passes meanwhile takes effect then; data that has
+ *     arrived by then counts as arrived in time.
  *  2. boxretry_client_close() and boxretry_client_free() end the calls of the client on their own thread, callbacks
  *     included, unless another thread drives: then that thread does.
- *  3. boxretry_queue_take() drives if all calls that the queue has expected since it last expected none belong to one
- *     client (and its derived ones). With several clients, drive each of them.
+ *  3. boxretry_queue_take() drives if every call that is due to arrive in the queue belongs to one client (or to those
+ *     that are derived from it). With several clients, drive each of them.
  *  4. A token source may be shared with clients that have threads, and with boxretry_token_source_get(): as soon as one
- *     of them waits for a token, the library starts threads for them, also to call the provider. The requests of a token
- *     endpoint run on the thread that drives and do not block it. If the client is closed meanwhile, the request
- *     continues when the source is asked again; if the source has been freed too, a thread finishes the request, because
- *     its answer may contain a new refresh token.
+ *     of them waits for a token, the library starts threads for them, also to call the provider. The requests of a
+ *     token endpoint run on the thread that drives and do not block it. If the client is closed meanwhile, the request
+ *     continues when the source is asked again; if the source has been freed too, a thread finishes the request,
+ *     because its answer may contain a new refresh token.
  *  5. The token source must have the same clock as the client (INVALID_ARGUMENT when a call is made).
  *
  * Clients that share connections (see boxretry_client_new_derived()) are driven together, until the last one is closed.
@@ -619,13 +620,13 @@ boxretry_error boxretry_client_drive(boxretry_client *client, int64_t timeout_ms
 
 /**
  * A descriptor that is readable while boxretry_client_drive() has something to do, including when a timer of the
- * client expires: poll it in your event loop, without a timeout, and call boxretry_client_drive(client, 0) whenever it is
- * readable. Do not read from it. It may be readable although nothing is to be done, and it
- * is while another thread drives the client: let your event loop be the only driver.
+ * client expires: poll it in your event loop, without a timeout, and call boxretry_client_drive(client, 0) whenever it
+ * is readable. Do not read from it. It may be readable when there is nothing to do, and it always is while another
+ * thread drives the client: let your event loop be the only driver.
  *
- * The descriptor belongs to the client, and to the clients that are derived from it; it is closed with the last of them,
- * so remove it from your event loop first. Do not use it in a child of fork(). -1: NULL, a client with threads, or a
- * closed client. Any thread. (Since 0.2.0.)
+ * The descriptor belongs to the client, and to the clients that are derived from it; it is closed with the last of
+ * them, so remove it from your event loop first. Do not use it in a child of fork(). -1: NULL, a client with threads,
+ * or a closed client. Any thread. (Since 0.2.0.)
  */
 int boxretry_client_fd(const boxretry_client *client);
 
@@ -1053,8 +1054,8 @@ boxretry_error boxretry_call_wait(boxretry_call *call, int64_t timeout_ms);
 /**
  * Makes a wait for the call return before the call has ended: the wait that is running, or else the next one, even if
  * its timeout is 0. boxretry_call_wait() then returns WAIT_TIMEOUT, boxretry_client_submit_and_wait() OK. It does not
- * end boxretry_queue_take(), and nothing changes for a call that has ended. A callback of a body calls it when the
- * thread that waits for the call has something to do. NULL is accepted. Anywhere, any thread. (Since 0.2.0.)
+ * end boxretry_queue_take(), and nothing changes for a call that has ended. Call it from a body callback when the
+ * waiting thread has something to do. NULL is accepted. Anywhere, any thread. (Since 0.2.0.)
  */
 void boxretry_call_wake(boxretry_call *call);
 
@@ -1266,8 +1267,8 @@ struct boxretry_sink {
      NULL: nothing to do. */
   void (*begin)(void *context, boxretry_call *call, const boxretry_response_head *head, int32_t *done);
 
-  /* flag, for callbacks: also receives the body of a response other than a 2xx, if the strategy does not retry it and it
-     is neither a redirect that is followed nor a 401 for which a new token is fetched (B15). Default: 0. */
+  /* flag, for callbacks: also receives the body of a response other than a 2xx, if the strategy does not retry it and
+     it is neither a redirect that is followed nor a 401 for which a new token is fetched (B15). Default: 0. */
   int32_t takes_errors;
   int32_t reserved; /* 0 */
 };
@@ -1351,11 +1352,11 @@ typedef struct boxretry_token_options {
   /* Required. Gets a token, and answers the request with boxretry_token_request_succeed(), _fail() or _cancel(): before
      it returns, or later from any thread if it called boxretry_token_request_retain(). If it returns, or releases the
      request for the last time, without an answer, that is a failure that is not retried (T4). Runs on a separate thread
-     and may block. For a client with BOXRETRY_THREADS_NONE it runs on the thread that drives the client, whose calls all
-     stand still until it returns: start your own request there, retain `request`, and answer later. A source calls it
-     again only after this call was answered or has exceeded provider_timeout_ms, even if this call is still running; if
-     16 calls are running, the next one fails immediately (EXHAUSTED). Inside it, you cannot wait for a token or perform
-     a request (IN_CALLBACK). */
+     and may block. For a client with BOXRETRY_THREADS_NONE it runs on the thread that drives the client, whose calls
+     all stand still until it returns: start your own request there, retain `request`, and answer later. A source calls
+     it again only after this call was answered or has exceeded provider_timeout_ms, even if this call is still running;
+     if 16 calls are running, the next one fails immediately (EXHAUSTED). Inside it, you cannot wait for a token or
+     perform a request (IN_CALLBACK). */
   void (*provider)(void *context, boxretry_token_request *request);
 
   /* Called once, after the last use of the source (a provider call in progress is one), on the thread that ends it.
@@ -2052,14 +2053,14 @@ void boxretry_retry_loop_free(boxretry_retry_loop *loop);
 /* =====================================================================================================================
  * Clock: the system's, or a manual one, so that retries can be tested without waiting
  *
- * NULL is the system's clock in every function that takes one. Any number of threads may use a manual clock at once, and
- * any number of clients, token sources and retry loops may share one.
+ * NULL is the system's clock in every function that takes one. Any number of threads may use a manual clock at once,
+ * and any number of clients, token sources and retry loops may share one.
  *
  * On the clock of a client run backoff waits, the timeouts of attempts, connect_timeout_ms, deadlines, the times in the
- * records of attempts, and dates in Retry-After (set the wall timeline first: it begins in 1970). On the clock of a token
- * source run the waits between provider calls, their timeouts, and the lifetimes of tokens. Real time remains for
- * connections, servers and callbacks, for what libcurl measures (lookup_ms and the fields after it), and for the timeouts
- * of functions that wait, such as boxretry_call_wait().
+ * records of attempts, and dates in Retry-After (set the wall timeline first: it begins in 1970). On the clock of a
+ * token source run the waits between provider calls, their timeouts, and the lifetimes of tokens. Real time remains for
+ * connections, servers and callbacks, for what libcurl measures (lookup_ms and the fields after it), and for the
+ * timeouts of functions that wait, such as boxretry_call_wait().
  * ================================================================================================================== */
 
 /** The timelines of a clock. */
@@ -2070,8 +2071,8 @@ enum {
 };
 
 /**
- * Makes a manual clock, which moves only when told, or by itself past every wait: see boxretry_clock_set_auto_advance().
- * All its timelines begin at 0.
+ * Makes a manual clock, which moves only when told, or by itself past every wait: see
+ * boxretry_clock_set_auto_advance(). All its timelines begin at 0.
  *
  * INVALID_ARGUMENT, OUT_OF_MEMORY. Free with boxretry_clock_free(). Any thread.
  */
@@ -2128,23 +2129,23 @@ boxretry_error boxretry_clock_wait_for_timer(boxretry_clock *clock, int64_t time
  * waits for on it, once there is nothing else left to wait for: a test of a Retry-After of an hour takes milliseconds
  * against a real local server.
  *
- * The clock never jumps while the library is at work for any of its users. The library cannot know what others are about
- * to do, so it gives them real time: 1 ms if only timers are left; 100 ms in which nothing moves while an attempt is under
- * way; 1.5 s while a connection is being made, a token provider or a custom strategy has not answered, or a body callback
- * has paused. A server that is silent for longer than 100 ms therefore runs into a timeout; to test such a server, call
- * boxretry_clock_advance() instead. On a busy machine all of these times are longer.
+ * The clock never jumps while the library is at work for any of its users. The library cannot know what others are
+ * about to do, so it gives them real time: 1 ms if only timers are left; 100 ms in which nothing moves while an attempt
+ * is under way; 1.5 s while a connection is being made, a token provider or a custom strategy has not answered, or a
+ * body callback has paused. A server that is silent for longer than 100 ms therefore runs into a timeout; to test such
+ * a server, call boxretry_clock_advance() instead. On a busy machine all of these times are longer.
  *
- * A thread of the library moves the clock. A clock that advances by itself continues after boxretry_clock_free(), for the
- * clients and token sources that still use it. At its end, after 2^32 seconds, it stops.
+ * A thread of the library moves the clock. A clock that advances by itself continues after boxretry_clock_free(), for
+ * the clients and token sources that still use it. At its end, after 2^32 seconds, it stops.
  *
  * INVALID_ARGUMENT, EXHAUSTED, FORKED. Any thread. (Since 0.2.0.)
  */
 boxretry_error boxretry_clock_set_auto_advance(boxretry_clock *clock, int32_t on);
 
 /**
- * Frees a manual clock, and ends the waits of boxretry_clock_sleep() and boxretry_clock_wait_for_timer() on it (CLOSED).
- * For clients and token sources that still use it, it stops, unless it advances by itself. NULL is accepted. Anywhere, any
- * thread.
+ * Frees a manual clock, and ends the waits of boxretry_clock_sleep() and boxretry_clock_wait_for_timer() on it
+ * (CLOSED). For clients and token sources that still use it, it stops, unless it advances by itself. NULL is accepted.
+ * Anywhere, any thread.
  */
 void boxretry_clock_free(boxretry_clock *clock);
 
