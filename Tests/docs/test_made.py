@@ -50,6 +50,12 @@ def test_a_manual_page_is_shown_without_a_warning(page: Path) -> None:
     assert "SYNOPSIS" in re.sub(".\b", "", text)  # Bold is a letter twice at one place.
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs/man").glob("*.1")), ids=lambda page: page.name)
+def test_a_manual_page_of_the_tool_has_each_heading_once(page: Path) -> None:
+    headings = re.findall(r"^\.SH (.*)$", page.read_text(), re.MULTILINE)
+    assert len(headings) == len(set(headings)) > 2, headings
+
+
 @pytest.mark.parametrize("page", sorted((ROOT / "docs/man").iterdir()), ids=lambda page: page.name)
 def test_a_manual_page_is_of_the_version_of_the_header(page: Path) -> None:
     version = re.findall(r'^#define BOXRETRY_VERSION "(.*)"$', (ROOT / "include/boxretry.h").read_text(), re.MULTILINE)

@@ -150,8 +150,8 @@ def test_a_count_that_no_number_can_hold_is_out_of_range(value: str) -> None:
         (["delays", "--retry-randomization-factor", "1.01"], "retry_randomization_factor: must be from 0 to 1"),
         (["delays", "--backoff-cap", "-1"], "backoff_cap: must be 0 or more, and finite"),
         (["explain", "--status=200", "--retry-after-cap=-1"], "retry_after_cap: must be 0 or more, and finite"),
-        (["explain", "--status=99"], "status: must be 0, or from 100 to 999 (got 99)"),
-        (["explain", "--status=1000"], "status: must be 0, or from 100 to 999 (got 1000)"),
+        (["explain", "--status=99"], "boxretry explain: --status: must be 0, or from 100 to 999 (got 99)"),
+        (["explain", "--status=1000"], "boxretry explain: --status: must be 0, or from 100 to 999 (got 1000)"),
         (["explain", "--status=200", "--attempt=-1"], "attempt_number: must be 0 or more (got -1)"),
     ],
 )

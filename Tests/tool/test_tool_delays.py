@@ -97,6 +97,18 @@ def test_there_are_as_many_waits_as_retries_can_be(
         assert json_of("explain", "--exception=connect", *options, f"--attempt={exception}")["action"] == "retry"
 
 
+def test_people_see_which_attempt_is_the_last() -> None:
+    """B5: an exception may follow the last attempt that max_attempts allows after responses."""
+    combined = "In one call, both kinds combined: at most "
+    assert text_of("delays").endswith(
+        f"{combined}5 retries (max_attempts 5)\n"
+        "Attempt 5 is the last if it ends with a response. If it ends with a network\n"
+        "exception, attempt 6 may follow.\n"
+    )
+    assert text_of("delays", "--max-retries-on-exception=0").endswith(f"{combined}4 retries (max_attempts 5)\n")
+    assert text_of("delays", "--max-attempts=0").endswith(f"{combined}0 retries (max_attempts 0)\n")
+
+
 def test_many_waits_are_streamed() -> None:
     """Two tables with 300,000 rows each, within 24 MB for all that the process allocates."""
 

@@ -287,6 +287,14 @@ def test_the_table_has_a_row_for_each_policy_and_fits_a_terminal() -> None:
     assert max(map(len, [*lines, *text_of("simulate", "--help").splitlines()])) <= 80
 
 
+def test_one_client_is_one_client(tmp_path: Path) -> None:
+    file = tmp_path / "load.svg"
+    options = ("--clients=1", "--rate=2", "--outage=5,10,503", "--duration=20", "--policy=none", f"--svg={file}")
+    assert text_of("simulate", *options).startswith("1 client, 2 requests per second in total;")
+    assert "(503), 1 client</title>" in file.read_text()
+    assert "normal: 1 client, 2 requests per second;" in file.read_text()
+
+
 def test_the_picture_is_svg_with_a_line_for_each_policy(tmp_path: Path) -> None:
     """C4. It is well-formed, without scripts, with the outage shaded, for light and dark themes and for print."""
     file = tmp_path / "load.svg"

@@ -156,6 +156,11 @@ static boxretry_error print_text(const boxretry_retry_options *options) {
   print_title("In one call, both kinds combined",
               options->max_retries_on_exception > 0 ? options->max_attempts : after_responses, "max_attempts",
               options->max_attempts);
+  if (options->max_attempts > 0 && options->max_retries_on_exception > 0) {
+    printf("Attempt %ld is the last if it ends with a response. If it ends with a network\n"
+           "exception, attempt %ld may follow.\n",
+           (long)options->max_attempts, (long)options->max_attempts + 1);
+  }
   return error;
 }
 

@@ -52,6 +52,9 @@ static int explain(explain_query *query) {
     }
     outcome->status = 0;
   }
+  if (outcome->status != 0 && (outcome->status < 100 || outcome->status > 999)) {
+    return usage_error(&explain_command, "--status: must be 0, or from 100 to 999 (got %ld)", (long)outcome->status);
+  }
   outcome->headers = query->headers.items;
   outcome->header_count = query->headers.count;
   outcome->request = &query->request;

@@ -61,8 +61,7 @@ const char *const fetch_details[] = {
     "  --retry N counts retries of every kind; without it the defaults of Box's\n"
     "    strategy apply.\n"
     "\n",
-    "Variables of --write-out, each written as %{name}. %header{Name} is a response\n"
-    "header, %% a percent sign; \\n, \\r and \\t are escapes:\n"
+    "Variables, for --write-out, each written as %{name}:\n"
     "  attempts, retries (or num_retries)\n"
     "  http_code (or response_code), http_version, content_type, num_headers\n"
     "  num_redirects, url, url_effective, urlnum, method, filename_effective\n"
@@ -72,6 +71,8 @@ const char *const fetch_details[] = {
     "  exitcode, errormsg\n"
     "  onerror     print the rest only if the call failed\n"
     "  stderr, stdout: print the rest there\n"
+    "%header{Name} is a response header, %% a percent sign; \\n, \\r and \\t are\n"
+    "escapes.\n"
     "\n",
     "JSON, an object with:\n"
     "  url         the URL, without user and password, if there are several\n"

@@ -47,6 +47,9 @@ typedef struct sim_world {
 /** Requests per second without retries and failures. */
 double sim_normal_load(const sim_world *world);
 
+/** "client" or "clients", for their number. */
+const char *sim_clients_noun(const sim_world *world);
+
 static inline double sim_outage_end(const sim_world *world) {
   return world->outage_start + world->outage_length;
 }

@@ -10,6 +10,10 @@ double sim_normal_load(const sim_world *world) {
   return world->clients / (world->is_closed ? between + world->latency + 1 / world->capacity : between);
 }
 
+const char *sim_clients_noun(const sim_world *world) {
+  return world->clients == 1 ? "client" : "clients";
+}
+
 /* --- Cells and buckets --- */
 
 enum { MOST_CELLS = 50000 };

@@ -117,8 +117,9 @@ static const char *count_text(char text[NUMBER_SIZE], double count) {
 
 static void print_heading(const sim_world *world) {
   char load[NUMBER_SIZE], capacity[NUMBER_SIZE], start[NUMBER_SIZE], length[NUMBER_SIZE];
-  printf("%ld clients, %s requests per second in total; the server can handle %s.\n", (long)world->clients,
-         format_number(load, sim_normal_load(world)), format_number(capacity, world->capacity));
+  printf("%ld %s, %s requests per second in total; the server can handle %s.\n", (long)world->clients,
+         sim_clients_noun(world), format_number(load, sim_normal_load(world)),
+         format_number(capacity, world->capacity));
   printf("Outage at %s s, for %s s: %s.\n\n", format_number(start, world->outage_start),
          format_number(length, world->outage_length), failure_names[world->outage_kind]);
 }

@@ -125,13 +125,14 @@ static void write_picture(FILE *file, const sim_query *query, const sim_result *
   fprintf(file,
           "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\">\n",
           WIDTH, height, WIDTH, height);
-  fprintf(file, "<title>Load of a server with an outage of %g s (%s), %ld clients</title>\n", world->outage_length,
-          failure_names[world->outage_kind], (long)world->clients);
+  fprintf(file, "<title>Load of a server with an outage of %g s (%s), %ld %s</title>\n", world->outage_length,
+          failure_names[world->outage_kind], (long)world->clients, sim_clients_noun(world));
   write_style(file, query->policy_count);
   fprintf(file,
-          "<text x=\"%d\" y=\"18\">Load relative to normal: %ld clients, %.6g requests per second; outage of %g s (%s)"
+          "<text x=\"%d\" y=\"18\">Load relative to normal: %ld %s, %.6g requests per second; outage of %g s (%s)"
           "</text>\n",
-          LEFT, (long)world->clients, sim_normal_load(world), world->outage_length, failure_names[world->outage_kind]);
+          LEFT, (long)world->clients, sim_clients_noun(world), sim_normal_load(world), world->outage_length,
+          failure_names[world->outage_kind]);
   write_axes(&picture);
   for (int32_t i = 0; i < query->policy_count; i++)
     write_load(&picture, i, &results[i].series);
