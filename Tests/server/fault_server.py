@@ -36,6 +36,7 @@ from faults import certificates
 from faults.content import pattern
 from faults.ports import HAS_HTTP2
 from faults.server import Server
+from faults.vocabulary import PortInUse
 
 __all__ = ["FaultServer", "pattern"]
 
@@ -134,7 +135,11 @@ def main() -> int:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     with tempfile.TemporaryDirectory(prefix="fault_server.") as folder:
-        return asyncio.run(_serve(arguments.port, Path(folder), arguments.tls))
+        try:
+            return asyncio.run(_serve(arguments.port, Path(folder), arguments.tls))
+        except PortInUse as error:
+            print(f"fault_server: port {error.number} is in use; choose another with --port", file=sys.stderr)
+            return 1
 
 
 async def _serve(port: int, folder: Path, tls: bool) -> int:

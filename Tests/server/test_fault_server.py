@@ -99,6 +99,15 @@ def test_takes_the_port_that_it_is_given_and_repeats_its_first_line_on_demand() 
         program.communicate(timeout=60)
 
 
+def test_says_in_one_line_that_its_port_is_in_use(server: FaultServer) -> None:
+    port = server.ports["http"]
+
+    output, errors = (program := start("--port", str(port))).communicate(timeout=60)
+
+    assert (output, program.returncode) == ("", 1)
+    assert errors == f"fault_server: port {port} is in use; choose another with --port\n"
+
+
 def test_leaves_no_certificates_behind() -> None:
     with FaultServer(tls=True) as server:
         authority = Path(server.ca)

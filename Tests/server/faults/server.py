@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import socket
 import ssl
@@ -14,7 +15,7 @@ from .connection import Connection, ConnectionOver, HangupWatch
 from .ports import Port
 from .record import Record, SeenRequest
 from .script import parse, split_query
-from .vocabulary import Answer, BadScript
+from .vocabulary import Answer, BadScript, PortInUse
 
 
 class Server:
@@ -137,6 +138,8 @@ class Server:
         try:
             port = Port(kinds, number, receive_buffer, settings or {})
         except OSError as why:
+            if why.errno == errno.EADDRINUSE:
+                raise PortInUse(number) from None
             raise BadScript(f"port {number}: {why}") from None
         self._ports[port.number] = port
         port.start(self._treat)

@@ -24,6 +24,14 @@ class BadScript(ValueError):
     """The path or query asks for something that is not in the vocabulary."""
 
 
+class PortInUse(BadScript):
+    """The program or the query asks for a port that another socket has."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"port {number} is in use")
+        self.number = number
+
+
 class Fault(NamedTuple):
     how: str  # one of FAULTS
     place: str  # one of PLACES, or "after"
