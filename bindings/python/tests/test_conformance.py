@@ -152,9 +152,12 @@ def test_it_prints_and_exits_as_the_c_program_does(mode: str, c_program: Path, t
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["decisions"]])
-def test_its_usage_is_that_of_the_c_program(arguments: list[str], c_program: Path) -> None:
+def test_its_usage_is_that_of_the_c_program_but_for_its_name(arguments: list[str], c_program: Path) -> None:
     in_python = run_python_program(arguments)
     in_c = subprocess.run([c_program, *arguments], capture_output=True)
 
-    assert (in_python.stdout, in_python.stderr) == (in_c.stdout, in_c.stderr)
+    assert [in_python.stdout, in_python.stderr] == [
+        text.replace(b"usage: conformance ", b"usage: python -m boxretry.conformance ")
+        for text in (in_c.stdout, in_c.stderr)
+    ]
     assert in_python.returncode == in_c.returncode

@@ -56,6 +56,12 @@ def test_other_attributes_of_a_response_have_the_usual_error(response: Any) -> N
     assert copy.deepcopy(response).status == 200
 
 
+def test_a_client_with_the_c_option_for_no_thread_says_that_python_has_none() -> None:
+    arguments: Any = {"threads": 0}
+    with pytest.raises(TypeError, match=r"'threads': Python clients have no such option.*boxretry\.aio\.AsyncClient$"):
+        Client(**arguments)
+
+
 def test_an_argument_of_a_strategy_names_the_strategy() -> None:
     arguments: Any = {"max_attempts": 2}
     with pytest.raises(

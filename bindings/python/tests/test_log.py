@@ -41,7 +41,7 @@ def test_attempts_and_retries_are_logged_as_they_happen(server: Server, caplog: 
     assert log_of(caplog) == [
         f"DEBUG {about}attempt 1 begins",
         f"DEBUG {about}attempt 1: 503, server_error",
-        f"INFO {about}attempt 1: 503, server_error: again in 0 s",
+        f"INFO {about}attempt 1: 503, server_error, retry in 0 s",
         f"DEBUG {about}attempt 2 begins",
         f"DEBUG {about}attempt 2: 200, success",
     ]
@@ -169,6 +169,6 @@ def test_an_asynchronous_client_logs_too(server: Server, caplog: pytest.LogCaptu
     asyncio.run(main())
     about = f"call N: GET {url.partition('?')[0]}: "
     assert log_of(caplog) == [
-        f"INFO {about}attempt 1: 503, server_error: again in 0 s",
+        f"INFO {about}attempt 1: 503, server_error, retry in 0 s",
         f"WARNING {about}gave up after attempt 2: status 503",
     ]

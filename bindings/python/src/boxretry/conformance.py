@@ -27,7 +27,7 @@ from . import (
 )
 
 USAGE = """\
-usage: conformance decisions|retry_after|retry_after_jitter|backoff|token_delays FILE...
+usage: python -m boxretry.conformance decisions|retry_after|retry_after_jitter|backoff|token_delays FILE...
 
 Feeds the cases in each FILE to libboxretry, and compares the results with the expected ones.
 
@@ -40,8 +40,8 @@ skipped.
   retry_after   value (\\t: a tab), seconds or - (not a valid delay); the last tab of the line is between them
   retry_after_jitter
                 value, retry_after_jitter, retry_after_cap, and the shortest, middle and longest delay, in
-                  seconds. 1000 delays are drawn, with the seeds from 1 on: all must be in the range, and their least,
-                  median and longest may lie within by a tenth of the range
+                  seconds. 1000 delays are drawn, with the seeds from 1 on: all must be in the range. The
+                  shortest, median and longest may differ from the expected ones by a tenth of the range
   backoff       attempt_number, retry_base_interval, retry_randomization_factor, unit_random, seconds
   token_delays  failed_attempt, initial_delay, multiplier, maximum_delay, jitter_ratio, unit_random, seconds
 Numbers are decimal. Seconds may differ by 1e-12 of their value; the 2^N of the backoff must be exact.

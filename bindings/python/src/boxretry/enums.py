@@ -101,6 +101,8 @@ class DelaySource(_OpenEnum):
 class Reason(_OpenEnum):
     """Why a decision was made; `text` states it for people.
 
+    SUCCESS is 0, and therefore false in a condition: to learn whether there is a reason, compare with None.
+
     >>> Reason.RATE_LIMITED.text
     'too many requests (status 429)'
     """

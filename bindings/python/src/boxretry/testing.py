@@ -68,10 +68,14 @@ class Answer:
 
 
 class Fault(enum.Enum):
-    """What the server does instead of an answer."""
+    """What the server does instead of an answer.
 
-    HANG_UP = "hang up"  #: It closes the connection.
-    SILENCE = "silence"  #: It never answers. The connection stays open until the client or the server closes it.
+    HANG_UP: it closes the connection.
+    SILENCE: it never answers. The connection stays open until the client or the server closes it.
+    """
+
+    HANG_UP = "hang up"
+    SILENCE = "silence"
 
 
 @dataclass(frozen=True)

@@ -27,12 +27,16 @@ def load() -> ctypes.CDLL:
 
 
 def candidates() -> Iterator[tuple[str, str]]:
-    """Where a library may be, in the order in which they are tried: a description of the place, and what to load."""
-    yield "the copy in the package", _path_in_package()
+    """Where a library may be, in the order in which they are tried: a description of the place, and what to load.
+
+    If the environment names a library, no other one is tried.
+    """
     from_environment = os.environ.get("BOXRETRY_LIBRARY")
     if from_environment:
         yield "the environment variable BOXRETRY_LIBRARY", from_environment
-    yield "the system's library", SONAME
+    else:
+        yield "the copy in the package", _path_in_package()
+        yield "the system's library", SONAME
 
 
 def _path_in_package() -> str:

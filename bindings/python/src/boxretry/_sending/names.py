@@ -27,6 +27,7 @@ _INSTEAD = {
     "proxies": "use proxy of Client(), which applies to all URLs; its default is the environment's",
     "retries": "use strategy=RetryStrategy(max_attempts=…)",
     "stream": "use Client.stream() to read a response while it arrives",
+    "threads": "Python clients have no such option, because callbacks may block; asyncio: boxretry.aio.AsyncClient",
     "transport": "use unix_socket or proxy of Client()",
     "trust_env": "use proxy=Proxy.NONE of Client() to ignore the environment's proxy",
     "uds": "use unix_socket of Client()",

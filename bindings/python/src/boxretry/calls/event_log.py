@@ -30,7 +30,7 @@ def _log(event: Event) -> None:
         _say(logging.DEBUG, event, "attempt %d: %s, %s", event.attempt_number, _result(event), _name(event.reason))
     elif event.kind is EventKind.RETRY_SCHEDULED:
         what = (event.attempt_number, _result(event), _name(event.reason), event.delay)
-        _say(logging.INFO, event, "attempt %d: %s, %s: again in %.3g s", *what)
+        _say(logging.INFO, event, "attempt %d: %s, %s, retry in %.3g s", *what)
 
 
 def _say(level: int, event: Event, message: str, *values: object) -> None:
