@@ -1,8 +1,9 @@
 import CShims
 import RetryCore
 
-/// What the lock of an engine guards: who drives the loop, and what other threads want of it. The lock is never held
-/// around a callback.
+/// What the lock of an engine guards: who drives the loop, and what other threads want of it. No callback of the
+/// program runs under the lock. The start of a thread does, and so does `EngineSettings.dropHandle`, which releases a
+/// call's handle.
 struct LoopRole: EngineLock {
     typealias Held = Monitor<LoopRole>.Held
 

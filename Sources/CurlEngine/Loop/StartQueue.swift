@@ -27,7 +27,7 @@ struct StartQueue {
     private var eligibleForLookup = HostQueue()
     /// Hosts of which an attempt finds out what they speak. It has equally long for each, so the first is due first.
     private var probed = HostQueue()
-    /// Of all lines.
+    /// Attempts in `ready` and of all hosts.
     private var waiting = 0
     private var running = 0
     /// Hosts that have a gate.

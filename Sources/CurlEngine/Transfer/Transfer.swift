@@ -3,6 +3,8 @@ import RetryCore
 
 /// One sending: buffers, a carrier, and what its attempt says is to be done with what comes. Only the holder
 /// of the loop touches it.
+///
+/// A transfer does not learn that its call is canceled: the loop detaches it.
 final class Transfer {
     /// The call keeps this transfer in turn, and lets go of it before it ends.
     ///

@@ -2,12 +2,13 @@ import RetryCore
 
 /// Carries attempts to their servers. The engine drives one; libcurl is one, and tests have another.
 ///
-/// All but `wake` and `makeForm` belongs to the holder of the loop. While it waits, it calls the transfers' `receive…` functions.
+/// Any thread may use `wake`, `makeForm` and `descriptor`; the rest belongs to the holder of the loop. While it waits, it
+/// calls the transfers' `receive…` functions.
 protocol Transport: AnyObject {
     /// Begins a transfer on a carrier of the transport's choosing. Nil: it is under way; else why it is not.
     func begin(_ transfer: Transfer) -> LocalFailure?
 
-    /// A form that this transport can send. Any thread. Nil: no memory, or a setting that the transport does not take.
+    /// A form that this transport can send. Nil: no memory, or a setting that the transport does not take.
     func makeForm() -> MultipartSource?
 
     /// Lets happen what needs no waiting for: attempts that have just begun are sent.
@@ -23,7 +24,7 @@ protocol Transport: AnyObject {
     /// Ends a `wait` that another thread is in, or the next one.
     func wake()
 
-    /// A descriptor that is readable while `wait` would not have to wait. Any thread.
+    /// A descriptor that is readable while `wait` would not have to wait.
     var descriptor: Int32 { get }
 
     /// No thread waits for now: the descriptor becomes readable after `nanoseconds` at the latest.
