@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -16,6 +17,12 @@ LIBRARY = PREFIX / "lib" / "libboxretry.so.0"
 MAP = ROOT / "abi" / "boxretry.map"
 LAYOUT = ROOT / "abi" / "layout.txt"
 SOURCES = ROOT / "Sources"
+
+
+def needs_header_of_sources() -> None:
+    """Ends the program if the installed header is not that of the sources: what it would write would be out of date."""
+    if HEADER.read_bytes() != (ROOT / "include" / "boxretry.h").read_bytes():
+        sys.exit(f"{HEADER} is not include/boxretry.h of the sources; run scripts/build first")
 
 
 def preprocess(source: str, *options: str) -> str:

@@ -1,7 +1,7 @@
 """The layout of everything public as text: sizes and fields of structs, values of constants.
 
 abi/layout.txt holds it as of the last release: lines may be added, and never change.
-`python Tests/abi/layout.py --write` renews the file.
+`python Tests/abi/layout.py --write` renews the file, from the installed header: run scripts/build before.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from functools import cache
 
 from header import read_header
-from install import LAYOUT, run_c
+from install import LAYOUT, needs_header_of_sources, run_c
 
 EXPLANATION = """\
 # The public structs (size; then offset, size, type and name of each field) and the values of all constants but the
@@ -64,6 +64,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="write abi/layout.txt, instead of printing it")
     if parser.parse_args().write:
+        needs_header_of_sources()
         LAYOUT.write_text(layout())
     else:
         print(layout(), end="")

@@ -1,7 +1,8 @@
 """The Python package's declarations of the C interface, made from the header: bindings/python/src/boxretry/_c/_abi.py.
 
-`python Tests/abi/python_abi.py --write` renews the file. Names: boxretry_retry_options is `RetryOptions`,
-BOXRETRY_NO_TIMEOUT is `NO_TIMEOUT`, and a callback has the name of its field.
+`python Tests/abi/python_abi.py --write` renews the file, from the installed header: run scripts/build before.
+Names: boxretry_retry_options is `RetryOptions`, BOXRETRY_NO_TIMEOUT is `NO_TIMEOUT`, and a callback has the name of its
+field.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from header import Function, Header, Struct, Type, read_header
-from install import ROOT
+from install import ROOT, needs_header_of_sources
 
 FILE = ROOT / "bindings/python/src/boxretry/_c/_abi.py"
 
@@ -175,6 +176,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help=f"write {FILE.name}, instead of printing it")
     if parser.parse_args().write:
+        needs_header_of_sources()
         FILE.write_text(python_abi())
     else:
         print(python_abi(), end="")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from fixed import CONSTANTS, FIRST_FIELDS, PADDED
 from header import read_header
-from install import LAYOUT
+from install import LAYOUT, ROOT
 from layout import layout, measure, measure_fields, measure_sizes
 
 HEADER = read_header()
@@ -22,6 +27,30 @@ def test_the_tests_read_constants_as_the_compiler_does() -> None:
     assert {name: float(value) for name, value in values.items()} == {
         name: float(value) for name, value in HEADER.constants.items() if not name.startswith("BOXRETRY_VERSION_")
     }
+
+
+@pytest.mark.parametrize("program", ["layout.py", "python_abi.py"])
+def test_nothing_is_written_from_a_header_that_is_not_that_of_the_sources(program: str, tmp_path: Path) -> None:
+    old = tmp_path / "include" / "boxretry.h"
+    old.parent.mkdir()
+    old.write_text(HEADER.text.replace("share_retry_after", "shares_retry_after"))
+    written = [LAYOUT, ROOT / "bindings/python/src/boxretry/_c/_abi.py"]
+    before = [file.read_bytes() for file in written]
+
+    ran = subprocess.run(
+        [sys.executable, Path(__file__).with_name(program), "--write"],
+        env={**os.environ, "BOXRETRY_PREFIX": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    after = [file.read_bytes() for file in written]
+    for file, text in zip(written, before):
+        file.write_bytes(text)
+    assert ran.returncode == 1
+    assert ran.stderr == f"{old} is not include/boxretry.h of the sources; run scripts/build first\n"
+    assert after == before
 
 
 @pytest.mark.parametrize("struct", FIRST_FIELDS)
