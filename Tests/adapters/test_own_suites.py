@@ -1,7 +1,7 @@
 """The test suites of requests and HTTPX, from their source distributions, with our adapter in each session and client.
 
-known/PACKAGE.txt lists the tests that cannot pass, each with its reason. A listed test that passes is an error, too. If its
-reason begins with "with libcurl VERSION or newer", it may pass there, and it must pass with older versions.
+known/PACKAGE.txt lists the tests that cannot pass, each with its reason. A listed test that passes is an error, too. If
+its reason begins with "with libcurl VERSION or newer", it may pass there, and it must pass with older versions.
 """
 
 from __future__ import annotations
